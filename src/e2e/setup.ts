@@ -1,0 +1,2 @@
+// Loaded before every test file: no colour codes in what tests compare.
+process.env.FORCE_COLOR = '0';

@@ -1,0 +1,49 @@
+/** The five ways to change a skill's body. */
+export const editOps = ['replace', 'insert_after', 'insert_before', 'delete', 'append_section'] as const;
+export type EditOp = (typeof editOps)[number];
+
+/**
+ * One change to the body of a SKILL.md.
+ * `target` is an exact text that occurs exactly once in the body; for `append_section` it is a heading line, or
+ * empty for the end of the body. `content` is the new text; empty for `delete`.
+ */
+export type Edit = {
+  readonly op: EditOp;
+  readonly target: string;
+  readonly content: string;
+  /** Ids of the train tasks that the edit says it would fix; the first one is where it is screened. */
+  readonly cites: readonly string[];
+  /** Why it should help, in a sentence. */
+  readonly reason: string;
+};
+
+/** What one reflection hands in. An empty list is an honest answer. */
+export type Proposal = { readonly edits: readonly Edit[]; readonly summary: string };
+
+/** Why an edit could not be applied, or why the text it leads to may not be used. */
+export const editRejections = [
+  'target-missing',
+  'target-ambiguous',
+  'target-in-frontmatter',
+  'no-change',
+  'frontmatter-changed',
+  'invalid-document',
+  'too-large',
+  'unbalanced-fence',
+  'envelope-markers',
+  'path-lost',
+  'path-unknown',
+  'secret',
+  'bad-text',
+] as const;
+export type EditRejection = (typeof editRejections)[number];
+
+/** The result of applying one edit to one text: the new text, or a reason and a sentence (with line numbers) for the optimizer. */
+export type Applied =
+  | { readonly ok: true; readonly text: string }
+  | { readonly ok: false; readonly reason: EditRejection; readonly detail: string };
+
+/** What makes two edits the same edit: what they do, not whom they cite. */
+export function editIdentity(e: Pick<Edit, 'op' | 'target' | 'content'>): string {
+  return JSON.stringify([e.op, e.target, e.content]);
+}

@@ -1,0 +1,56 @@
+import type { Edit, Proposal } from './edit.ts';
+import type { Failure } from './failure.ts';
+import type { Preflight } from './preflight.ts';
+import type { Trajectory } from './trajectory.ts';
+import type { Usage } from './usage.ts';
+
+/** An edit that was tried before, with what came of it. Evidence is from train alone. */
+export type TriedEdit = {
+  readonly edit: Edit;
+  readonly round: number;
+  readonly fate: 'in-draft' | 'accepted' | 'failed-screening' | 'rejected' | 'skipped';
+  /** The train task it was screened on, or the reason of its rejection. */
+  readonly evidence: string;
+};
+
+/** Edits that met the gate together and were refused together: shown as a set, never against a single edit. */
+export type RefusedDraft = { readonly step: number; readonly edits: readonly Edit[] };
+
+/** What a reflection sees. No selection or test task, no verifier, no solution is in it. */
+export type ProposalRequest = {
+  readonly key: string;
+  readonly round: number;
+  /** The draft that edits apply to. */
+  readonly text: string;
+  readonly incumbentText: string;
+  /** Most edits that may be handed in. */
+  readonly atMost: number;
+  /** Failing train tasks with their newest failing trajectory, in the order in which they are to be shown. */
+  readonly failing: readonly ShownRollout[];
+  /** Train tasks that pass: what must not be broken. */
+  readonly passing: readonly string[];
+  readonly tried: readonly TriedEdit[];
+  readonly refused: readonly RefusedDraft[];
+  /** Notes of the user to the optimizer. */
+  readonly notes: readonly string[];
+  /** Texts that no edit may bring in. */
+  readonly banned: readonly string[];
+};
+
+export type ShownRollout = {
+  readonly task: string;
+  readonly instruction: string;
+  readonly rollout: string;
+  readonly trajectory: Trajectory;
+};
+
+/** A reflection that came to an end. `failure` = no hand-in that could be read, after its repair turn; the round is given up visibly. */
+export type ProposalResult =
+  | { readonly kind: 'proposal'; readonly proposal: Proposal; readonly usage: Usage; readonly durationMs: number }
+  | { readonly kind: 'unusable'; readonly detail: string; readonly usage: Usage; readonly durationMs: number }
+  | { readonly kind: 'failed'; readonly failure: Failure };
+
+/** The optimizer. `perform…` is called by the session's recorded ports alone. */
+export interface Proposals extends Preflight {
+  performProposal(request: ProposalRequest, options: { readonly signal: AbortSignal }): Promise<ProposalResult>;
+}
