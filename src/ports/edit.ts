@@ -1,3 +1,5 @@
+import { shortHash } from './hash.ts';
+
 /** The five ways to change a skill's body. */
 export const editOps = ['replace', 'insert_after', 'insert_before', 'delete', 'append_section'] as const;
 export type EditOp = (typeof editOps)[number];
@@ -46,4 +48,9 @@ export type Applied =
 /** What makes two edits the same edit: what they do, not whom they cite. */
 export function editIdentity(e: Pick<Edit, 'op' | 'target' | 'content'>): string {
   return JSON.stringify([e.op, e.target, e.content]);
+}
+
+/** Short name of an edit in decisions: what it does and whom it cites. */
+export function editHash(e: Pick<Edit, 'op' | 'target' | 'content' | 'cites'>): string {
+  return shortHash(`${editIdentity(e)}|${JSON.stringify(e.cites)}`);
 }

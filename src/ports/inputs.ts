@@ -11,7 +11,7 @@ export type Input =
   | { readonly kind: 'budget.changed'; readonly rollouts: number }
   | { readonly kind: 'limits.changed'; readonly limits: Limits }
   | { readonly kind: 'limit.reached'; readonly limit: 'rollouts' | 'minutes' }
-  | { readonly kind: 'environment.changed'; readonly what: string }
+  | { readonly kind: 'environment.changed'; readonly what: string; readonly versions: Readonly<Record<string, string>> }
   | { readonly kind: 'finish' };
 
 /** Where inputs are taken: before a round, between edits, between blocks, before confirmation, when budget or limit is spent. */

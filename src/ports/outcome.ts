@@ -35,7 +35,7 @@ export type Outcome =
       readonly rewards: Readonly<Record<string, number>>;
       readonly read: Reading;
       /** The agent ran into its deadline after it had worked; its reward counts all the same. */
-      readonly agentTimedOut?: true;
+      readonly agentTimedOut?: true | undefined;
     }
   | { readonly status: 'unscored'; readonly reason: UnscoredReason; readonly detail: string };
 
