@@ -1,0 +1,136 @@
+import { fail } from '../ports/failure.ts';
+import { isProblem, layoutOf, lineOfKey, parseFrontmatter, type Span } from './frontmatter.ts';
+import { countLineFeeds, type LineEndingStyle, lineEndingStyle } from './lines.ts';
+
+/** A SKILL.md, whole and byte-exact, with the places of its parts. Offsets are UTF-16 units into `text`. */
+export type SkillDocument = {
+  readonly text: string;
+  readonly hasBom: boolean;
+  readonly lineEnding: LineEndingStyle;
+  /** From the opening `---` (after a byte order mark) to the end of the closing line. */
+  readonly frontmatter: Span;
+  readonly body: Span;
+  /** As YAML reads it, without blanks around it. */
+  readonly name: string;
+  readonly description: string;
+  /** All keys of the frontmatter with their values. */
+  readonly fields: ReadonlyMap<string, unknown>;
+  /** What the YAML parser remarked without refusing. */
+  readonly yamlWarnings: readonly string[];
+};
+
+/** Longest name and description that the format allows, in code points. */
+export const NAME_CAP = 64;
+export const DESCRIPTION_CAP = 1024;
+
+/**
+ * Reads a SKILL.md. Lenient where the clients of skills are (unknown keys, a name that is not the folder's), strict
+ * where one of them would skip the skill. Throws a `skill` failure whose `where` is `<where>:<line>`.
+ */
+export function readSkill(text: string, where = 'SKILL.md'): SkillDocument {
+  const refuse = (line: number, what: string, fix: string) => fail('skill', what, `${where}:${line}`, fix);
+  const layout = layoutOf(text);
+  if (isProblem(layout)) throw refuse(layout.line, layout.what, layout.fix);
+  const yaml = text.slice(layout.yaml.start, layout.yaml.end);
+  const parsed = parseFrontmatter(yaml, 2);
+  if (isProblem(parsed)) throw refuse(parsed.line, parsed.what, parsed.fix);
+
+  const field = (key: string, cap: number): string => {
+    const line = lineOfKey(yaml, key, 2);
+    const value = parsed.fields.get(key);
+    if (value === undefined) throw refuse(1, `the frontmatter has no ${key}`, `add a line "${key}: …"`);
+    if (value === null || value === '') throw refuse(line, `the ${key} is empty`, `write a ${key} after "${key}:"`);
+    if (typeof value !== 'string') {
+      throw refuse(line, `the ${key} is not a text`, `quote it: ${key}: "…"`);
+    }
+    const trimmed = value.trim();
+    if (trimmed === '') throw refuse(line, `the ${key} is empty`, `write a ${key} after "${key}:"`);
+    const length = [...trimmed].length;
+    if (length > cap) {
+      throw refuse(line, `the ${key} has ${length} characters, more than ${cap}`, `shorten it to ${cap} characters`);
+    }
+    return trimmed;
+  };
+  const name = field('name', NAME_CAP);
+  const description = field('description', DESCRIPTION_CAP);
+  if (cannotNameFolder(name)) {
+    throw refuse(
+      lineOfKey(yaml, 'name', 2),
+      'the name cannot be the name of a folder',
+      'use lower-case letters, digits and hyphens',
+    );
+  }
+  if (text.slice(layout.body.start).trim() === '') {
+    const line = countLineFeeds(text, layout.body.start) + 1;
+    throw refuse(line, 'the body is empty', 'write the instructions below the closing "---"');
+  }
+  return {
+    text,
+    hasBom: layout.hasBom,
+    lineEnding: lineEndingStyle(text),
+    frontmatter: layout.frontmatter,
+    body: layout.body,
+    name,
+    description,
+    fields: parsed.fields,
+    yamlWarnings: parsed.warnings,
+  };
+}
+
+/** Skills are mounted in a folder of their name: a separator or a dot name would lead elsewhere. */
+function cannotNameFolder(name: string): boolean {
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is looked for
+  return name === '.' || name === '..' || /[/\\\u0000-\u001f\u007f]/.test(name);
+}
+
+/**
+ * Decodes the bytes of a SKILL.md without changing any: a byte order mark stays. Throws a `skill` failure with the line
+ * for invalid UTF-8 and for NUL.
+ */
+export function decodeSkill(bytes: Uint8Array, where: string): string {
+  const strict = () => new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+  let text: string;
+  try {
+    text = strict().decode(bytes);
+  } catch (cause) {
+    const line = linesBefore(bytes, longestValidPrefix(bytes, strict)) + 1;
+    throw fail('skill', 'the file is not valid UTF-8', `${where}:${line}`, 'save it as UTF-8', { cause });
+  }
+  const nul = text.indexOf('\0');
+  if (nul !== -1) {
+    const line = countLineFeeds(text, nul) + 1;
+    throw fail(
+      'skill',
+      'the file holds a NUL character',
+      `${where}:${line}`,
+      'remove it, or save the file as UTF-8 text',
+    );
+  }
+  return text;
+}
+
+/** Length of the longest prefix without a wrong byte: a prefix that only stops inside a character still counts. */
+function longestValidPrefix(bytes: Uint8Array, decoder: () => TextDecoder): number {
+  const valid = (length: number): boolean => {
+    try {
+      decoder().decode(bytes.subarray(0, length), { stream: true });
+      return true;
+    } catch {
+      return false;
+    }
+  };
+  let low = 0;
+  let high = bytes.length;
+  while (low < high) {
+    const middle = Math.ceil((low + high) / 2);
+    if (valid(middle)) low = middle;
+    else high = middle - 1;
+  }
+  return low;
+}
+
+function linesBefore(bytes: Uint8Array, end: number): number {
+  let count = 0;
+  for (const byte of bytes.subarray(0, end)) if (byte === 0x0a) count += 1;
+  return count;
+}

@@ -1,0 +1,127 @@
+import { isProblem, layoutOf } from './frontmatter.ts';
+import { countLineFeeds, toLf } from './lines.ts';
+import { type Blocks, parseBlocks } from './markdown.ts';
+
+/**
+ * A SKILL.md with all line ends as LF, and the way back to the original. Targets are matched and spans are planned on
+ * `plain`; offsets are UTF-16 units into it, lines count from 0 in the whole file.
+ */
+export type View = {
+  readonly original: string;
+  readonly plain: string;
+  /** Where the body starts. */
+  readonly bodyStart: number;
+  readonly bodyLine: number;
+  readonly lineStarts: readonly number[];
+  /** Offsets of those LFs that stand for CRLF, ascending. */
+  readonly crlfEnds: readonly number[];
+  /** The body's Markdown blocks, parsed at the first call. */
+  readonly blocks: () => Blocks;
+};
+
+/** Null when the text has no frontmatter that is closed. */
+export function viewOf(original: string): View | null {
+  const layout = layoutOf(original);
+  if (isProblem(layout)) return null;
+  const plain = toLf(original);
+  const bodyStart = toLf(original.slice(0, layout.body.start)).length;
+  let blocks: Blocks | null = null;
+  return {
+    original,
+    plain,
+    bodyStart,
+    bodyLine: countLineFeeds(plain, bodyStart),
+    lineStarts: lineStartsOf(plain),
+    crlfEnds: crlfEndsOf(original),
+    blocks: () => {
+      blocks ??= parseBlocks(plain.slice(bodyStart));
+      return blocks;
+    },
+  };
+}
+
+export function bodyOf(view: View): string {
+  return view.plain.slice(view.bodyStart);
+}
+
+function lineStartsOf(plain: string): number[] {
+  const starts = [0];
+  for (let at = plain.indexOf('\n'); at !== -1; at = plain.indexOf('\n', at + 1)) starts.push(at + 1);
+  return starts;
+}
+
+function crlfEndsOf(original: string): number[] {
+  const ends: number[] = [];
+  for (let at = original.indexOf('\r\n'); at !== -1; at = original.indexOf('\r\n', at + 2)) ends.push(at - ends.length);
+  return ends;
+}
+
+/** How many of the ascending `values` are below `limit`. */
+function countBelow(values: readonly number[], limit: number): number {
+  let low = 0;
+  let high = values.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (values[middle]! < limit) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+/** The line that holds the character at `offset`; a line end belongs to the line that it ends. */
+export function lineAt(view: View, offset: number): number {
+  return countBelow(view.lineStarts, offset + 1) - 1;
+}
+
+/** Start of a line; the end of the text for a line past the last. */
+export function startOfLine(view: View, line: number): number {
+  return view.lineStarts[line] ?? view.plain.length;
+}
+
+/** Offset behind the last character of a line, before its line end. */
+export function endOfLine(view: View, line: number): number {
+  const next = view.lineStarts[line + 1];
+  return next === undefined ? view.plain.length : next - 1;
+}
+
+export function lineText(view: View, line: number): string {
+  return view.plain.slice(startOfLine(view, line), endOfLine(view, line));
+}
+
+/** All places where `target` (LF line ends, not empty) occurs from `from` on, overlapping ones included. */
+export function occurrences(view: View, target: string, from: number): readonly number[] {
+  const found: number[] = [];
+  for (let at = view.plain.indexOf(target, from); at !== -1; at = view.plain.indexOf(target, at + 1)) found.push(at);
+  return found;
+}
+
+/** A change of a view: what stands from `start` to `end` is replaced by `insert` (LF line ends). */
+export type Splice = { readonly start: number; readonly end: number; readonly insert: string };
+
+/** Carries a splice out on the original: nothing outside the span changes; new lines end like those around it. */
+export function spliced(view: View, splice: Splice): string {
+  const insert = splice.insert.includes('\n')
+    ? splice.insert.replaceAll('\n', lineEndAround(view, splice))
+    : splice.insert;
+  return (
+    view.original.slice(0, toOriginal(view, splice.start)) + insert + view.original.slice(toOriginal(view, splice.end))
+  );
+}
+
+function toOriginal(view: View, offset: number): number {
+  return offset + countBelow(view.crlfEnds, offset);
+}
+
+/** The line end of the lines around a span, the ones beside it included: the more frequent, else that of the document. */
+function lineEndAround(view: View, { start, end }: Splice): '\n' | '\r\n' {
+  const from = startOfLine(view, Math.max(lineAt(view, start) - 1, 0));
+  const to = startOfLine(view, lineAt(view, end) + 2);
+  return moreFrequent(view, from, to) ?? moreFrequent(view, 0, view.plain.length) ?? '\n';
+}
+
+function moreFrequent(view: View, from: number, to: number): '\n' | '\r\n' | null {
+  const crlf = countBelow(view.crlfEnds, to) - countBelow(view.crlfEnds, from);
+  const all = countBelow(view.lineStarts, to + 1) - countBelow(view.lineStarts, from + 1);
+  if (crlf * 2 === all) return null;
+  return crlf * 2 > all ? '\r\n' : '\n';
+}
