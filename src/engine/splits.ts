@@ -1,0 +1,319 @@
+import { fail } from '../ports/failure.ts';
+import { sha256 } from '../ports/hash.ts';
+import { type SplitName, splitNames, type TaskRef } from '../ports/task.ts';
+
+/** The parts of the tasks that each split gets; only their proportion counts. */
+export type SplitRatio = Readonly<Record<SplitName, number>>;
+
+/** How tasks are to be split: by proportion, or named one by one. */
+export type WantedSplits = { readonly ratio: SplitRatio } | Readonly<Record<SplitName, readonly string[]>>;
+
+/** The three splits, each in the order of its tasks' content hashes. `warnings` are sentences for people. */
+export type Splits = Readonly<Record<SplitName, readonly TaskRef[]>> & { readonly warnings: readonly string[] };
+
+/** Fewest tasks of a split. */
+export const minSplitTasks = 2;
+/** Below this many tasks a split is used, with a warning. */
+export const goodSplitTasks = 8;
+
+const whyTwo =
+  'with one task a single lucky rollout (1–0) would decide, so a paired gate needs at least two tasks in each split';
+
+/**
+ * Splits tasks by content. The same contents and the same seed give the same splits, whatever the tasks are called and
+ * in whichever order they come. Tasks with the same instruction stay together, so that what is learned on one split
+ * is never asked for again in another. With a ratio the sizes follow the largest remainder, at least two tasks each;
+ * the seed decides which task goes where. Lists are taken as they are.
+ *
+ * Throws `splits` for whatever could not be measured: too few tasks in all or in a split, a split of nothing,
+ * impossible ratios, lists that overlap by name, content or instruction, unknown names, one content under two names.
+ */
+export function makeSplits(tasks: readonly TaskRef[], wanted: WantedSplits, seed: string): Splits {
+  requireDistinct(tasks.map((task) => task.id));
+  if (tasks.length < minSplitTasks * splitNames.length) {
+    throw fail(
+      'splits',
+      `${count(tasks.length)} in all, and three splits need at least ${minSplitTasks * splitNames.length}: ${whyTwo}`,
+      'the pack',
+      `add ${count(minSplitTasks * splitNames.length - tasks.length)} to the pack`,
+    );
+  }
+  const splits = 'ratio' in wanted ? byRatio(tasks, wanted.ratio, seed) : byLists(tasks, wanted);
+  return {
+    train: inOrder(splits.train),
+    selection: inOrder(splits.selection),
+    test: inOrder(splits.test),
+    warnings: [...splits.warnings, ...sizeWarnings(splits)],
+  };
+}
+
+type Parts = Readonly<Record<SplitName, readonly TaskRef[]>> & { readonly warnings: readonly string[] };
+type Group = { readonly key: string; readonly tasks: readonly TaskRef[] };
+
+// By ratio.
+
+function byRatio(tasks: readonly TaskRef[], ratio: SplitRatio, seed: string): Parts {
+  requireRatio(ratio);
+  requireUniqueContent(tasks);
+  const targets = splitSizes(tasks.length, ratio);
+  const parts: Record<SplitName, Group[]> = { train: [], selection: [], test: [] };
+  for (const group of seededGroups(tasks, seed)) {
+    const emptiest = splitNames.reduce((best, name) =>
+      targets[name] - size(parts[name]) > targets[best] - size(parts[best]) ? name : best,
+    );
+    parts[emptiest].push(group);
+  }
+  for (const name of splitNames) fillUp(parts, name);
+  const short = splitNames.find((name) => size(parts[name]) < minSplitTasks);
+  if (short !== undefined) {
+    throw fail(
+      'splits',
+      `too many tasks share an instruction: they have to stay in one split, which leaves fewer than ${minSplitTasks} tasks for ${short}`,
+      'the pack',
+      'give the tasks instructions of their own, or add others',
+    );
+  }
+  const moved = splitNames.some((name) => size(parts[name]) !== targets[name]);
+  return {
+    train: parts.train.flatMap((group) => group.tasks),
+    selection: parts.selection.flatMap((group) => group.tasks),
+    test: parts.test.flatMap((group) => group.tasks),
+    warnings: moved
+      ? [
+          `tasks with the same instruction are kept in one split, so the sizes are ${splitNames.map((name) => size(parts[name])).join(' / ')} and not ${splitNames.map((name) => targets[name]).join(' / ')}`,
+        ]
+      : [],
+  };
+}
+
+function requireRatio(ratio: SplitRatio): void {
+  for (const name of splitNames) {
+    const part = ratio[name];
+    if (!Number.isFinite(part) || part < 0) {
+      throw fail('splits', `a part of ${part} is no proportion`, `splits.ratio.${name}`, 'give a number above 0');
+    }
+  }
+  if (ratio.train === 0 && ratio.selection === 0 && ratio.test > 0) throw allInTest('splits.ratio');
+  const none = splitNames.find((name) => ratio[name] === 0);
+  if (none !== undefined) throw emptySplit(none, `splits.ratio.${none}`);
+}
+
+/**
+ * Sizes by the largest remainder (ties: train, selection, test), then at least two each, taken from the split that
+ * has the most to give. Needs six tasks and parts above 0.
+ */
+export function splitSizes(total: number, ratio: SplitRatio): Readonly<Record<SplitName, number>> {
+  const largest = Math.max(...splitNames.map((name) => ratio[name]));
+  const sum = splitNames.reduce((part, name) => part + ratio[name] / largest, 0);
+  const quota = (name: SplitName) => (total * (ratio[name] / largest)) / sum;
+  const sizes = { train: 0, selection: 0, test: 0 };
+  for (const name of splitNames) sizes[name] = Math.floor(quota(name));
+  const remainders = splitNames.toSorted((a, b) => quota(b) - sizes[b] - (quota(a) - sizes[a]));
+  for (let left = total - (sizes.train + sizes.selection + sizes.test), next = 0; left > 0; left--, next++) {
+    sizes[remainders[next % remainders.length]!]++;
+  }
+  for (const name of splitNames) {
+    while (sizes[name] < minSplitTasks) {
+      const giver = splitNames.reduce((best, other) => (sizes[other] > sizes[best] ? other : best));
+      sizes[giver]--;
+      sizes[name]++;
+    }
+  }
+  return sizes;
+}
+
+/** Tasks with one instruction as one group: larger groups first, equals in an order that the seed and their content alone decide. */
+function seededGroups(tasks: readonly TaskRef[], seed: string): readonly Group[] {
+  const byInstruction = Map.groupBy(tasks, (task) => task.instructionHash);
+  return [...byInstruction.values()]
+    .map((members): Group => {
+      const sorted = inOrder(members);
+      return { key: sha256(JSON.stringify(['splits@1', seed, sorted.map((task) => task.hash)])), tasks: sorted };
+    })
+    .toSorted((a, b) => b.tasks.length - a.tasks.length || byText(a.key, b.key));
+}
+
+/** Moves small groups from the largest splits until the split has its two tasks, if that is possible. */
+function fillUp(parts: Record<SplitName, Group[]>, name: SplitName): void {
+  while (size(parts[name]) < minSplitTasks) {
+    const offers = splitNames
+      .filter((other) => other !== name)
+      .flatMap((other) =>
+        parts[other].map((group) => ({ other, group, left: size(parts[other]) - group.tasks.length })),
+      )
+      .filter((offer) => offer.left >= minSplitTasks)
+      .toSorted(
+        (a, b) => a.group.tasks.length - b.group.tasks.length || b.left - a.left || byText(a.group.key, b.group.key),
+      );
+    const best = offers[0];
+    if (best === undefined) return;
+    parts[best.other] = parts[best.other].filter((group) => group !== best.group);
+    parts[name].push(best.group);
+  }
+}
+
+// By lists.
+
+function byLists(tasks: readonly TaskRef[], lists: Readonly<Record<SplitName, readonly string[]>>): Parts {
+  const byId = new Map(tasks.map((task) => [task.id, task]));
+  requireKnown(lists, byId);
+  requireOneList(lists);
+  const pick = (name: SplitName) => lists[name].map((id) => byId.get(id)!);
+  const parts = { train: pick('train'), selection: pick('selection'), test: pick('test') };
+  requireUniqueContent(splitNames.flatMap((name) => parts[name]));
+  requireOwnInstructions(parts);
+  if (parts.train.length === 0 && parts.selection.length === 0 && parts.test.length > 0) throw allInTest('splits.test');
+  for (const name of splitNames) {
+    const found = parts[name].length;
+    if (found === 0) throw emptySplit(name, `splits.${name}`);
+    if (found < minSplitTasks) {
+      throw fail(
+        'splits',
+        `${name} has ${count(found)}: ${whyTwo}`,
+        `splits.${name}`,
+        `name at least ${minSplitTasks} tasks for ${name}`,
+      );
+    }
+  }
+  const named = new Set(splitNames.flatMap((name) => lists[name]));
+  const unused = tasks.map((task) => task.id).filter((id) => !named.has(id));
+  return {
+    ...parts,
+    warnings:
+      unused.length === 0
+        ? []
+        : [`${count(unused.length)} of the pack stand in no split and are not used: ${some(unused.toSorted(byText))}`],
+  };
+}
+
+function requireKnown(lists: Readonly<Record<SplitName, readonly string[]>>, byId: ReadonlyMap<string, TaskRef>): void {
+  for (const name of splitNames) {
+    const unknown = lists[name].filter((id) => !byId.has(id));
+    if (unknown.length > 0) {
+      throw fail(
+        'splits',
+        `the pack has no task called ${some(unknown)}`,
+        `splits.${name}`,
+        `name tasks of the pack: ${some([...byId.keys()].toSorted(byText))}`,
+      );
+    }
+  }
+}
+
+function requireOneList(lists: Readonly<Record<SplitName, readonly string[]>>): void {
+  const home = new Map<string, SplitName>();
+  for (const name of splitNames) {
+    for (const id of lists[name]) {
+      const other = home.get(id);
+      if (other === name) {
+        throw fail('splits', `${id} is named twice in ${name}`, `splits.${name}`, 'name it once');
+      }
+      if (other !== undefined) {
+        throw fail(
+          'splits',
+          `${id} stands in ${other} and in ${name}: what was learned from a task can not be measured on it`,
+          `splits.${name}`,
+          `take ${id} out of one of the two`,
+        );
+      }
+      home.set(id, name);
+    }
+  }
+}
+
+function requireOwnInstructions(parts: Readonly<Record<SplitName, readonly TaskRef[]>>): void {
+  const home = new Map<string, { readonly name: SplitName; readonly id: string }>();
+  for (const name of splitNames) {
+    for (const task of parts[name]) {
+      const other = home.get(task.instructionHash);
+      if (other !== undefined && other.name !== name) {
+        throw fail(
+          'splits',
+          `${other.id} in ${other.name} and ${task.id} in ${name} have the same instruction: what was learned from one would be measured on the other`,
+          `splits.${name}`,
+          `put ${other.id} and ${task.id} into one split`,
+        );
+      }
+      home.set(task.instructionHash, other ?? { name, id: task.id });
+    }
+  }
+}
+
+// For both.
+
+function requireDistinct(ids: readonly string[]): void {
+  const twice = ids.find((id, index) => ids.indexOf(id) !== index);
+  if (twice !== undefined) throw fail('splits', `two tasks are called ${twice}`, 'the pack', 'rename one of them');
+}
+
+function requireUniqueContent(tasks: readonly TaskRef[]): void {
+  const seen = new Map<string, string>();
+  for (const task of tasks) {
+    const twin = seen.get(task.hash);
+    if (twin !== undefined) {
+      throw fail(
+        'splits',
+        `${twin} and ${task.id} are the same task, file by file: it would be counted twice, or trained on and tested`,
+        'the pack',
+        `remove ${twin} or ${task.id}`,
+      );
+    }
+    seen.set(task.hash, task.id);
+  }
+}
+
+function allInTest(where: string) {
+  return fail(
+    'splits',
+    'all tasks are in test: train is needed to find edits, and selection to choose among them',
+    where,
+    'give train and selection tasks of their own',
+  );
+}
+
+function emptySplit(name: SplitName, where: string) {
+  const why: Readonly<Record<SplitName, string>> = {
+    train: 'no edit could be found',
+    selection: 'no edit could be measured',
+    test: 'no gain could be shown on tasks that had no part in finding it',
+  };
+  return fail('splits', `${name} would be empty: ${why[name]}`, where, `give ${name} at least ${minSplitTasks} tasks`);
+}
+
+/** The figures are those of one `balanced` gate on 8 tasks with little noise, measured by simulation. */
+function sizeWarnings(parts: Readonly<Record<SplitName, readonly TaskRef[]>>): readonly string[] {
+  const selection = parts.selection.length;
+  const test = parts.test.length;
+  const warnings: string[] = [];
+  if (selection < goodSplitTasks) {
+    warnings.push(
+      `selection has only ${count(selection)}: even with ${goodSplitTasks} tasks and little noise one balanced gate sees a true gain of 20 points in 85 % of cases and one of 10 points in 50 %, and with fewer it sees less`,
+    );
+  }
+  if (test < goodSplitTasks) {
+    warnings.push(
+      `test has only ${count(test)}: one task more or less moves its score by ${Math.round(100 / test)} points, so only a large gain can be shown on it`,
+    );
+  }
+  return warnings;
+}
+
+function inOrder(tasks: readonly TaskRef[]): readonly TaskRef[] {
+  return tasks.toSorted((a, b) => byText(a.hash, b.hash));
+}
+
+function size(groups: readonly Group[]): number {
+  return groups.reduce((sum, group) => sum + group.tasks.length, 0);
+}
+
+function byText(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0;
+}
+
+function count(tasks: number): string {
+  return tasks === 1 ? '1 task' : `${tasks} tasks`;
+}
+
+function some(names: readonly string[]): string {
+  return names.length <= 8 ? names.join(', ') : `${names.slice(0, 8).join(', ')} and ${names.length - 8} more`;
+}
