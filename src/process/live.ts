@@ -1,0 +1,82 @@
+import type { Mark } from './mark.ts';
+import { findMarkedInProc, groupLives, hasProcFiles } from './process-table.ts';
+
+/** Groups of this process that may still live, and marks not yet reaped: what must end when this process ends. */
+const liveGroups = new Set<number>();
+const liveMarks = new Map<string, Mark>();
+let exitHandlerInstalled = false;
+
+/** Remembers a group, so that it ends with this process. */
+export function rememberGroup(group: number): void {
+  liveGroups.add(group);
+  if (exitHandlerInstalled) return;
+  exitHandlerInstalled = true;
+  process.on('exit', () => endAllNow());
+}
+
+export function forgetGroup(group: number): void {
+  liveGroups.delete(group);
+}
+
+export function rememberMark(mark: Mark): void {
+  liveMarks.set(`${mark.name}=${mark.value}`, mark);
+}
+
+export function forgetMark(mark: Mark): void {
+  liveMarks.delete(`${mark.name}=${mark.value}`);
+}
+
+/** Sends a signal; a process or group that is gone, or not ours, is not an error. */
+export function sendSignal(target: number, signal: NodeJS.Signals): void {
+  try {
+    process.kill(target, signal);
+  } catch {}
+}
+
+function sleepSync(ms: number): void {
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
+}
+
+/**
+ * Ends every group that this process has started, TERM and then KILL after `graceMs`, and (Linux) whatever else
+ * carries a mark that was not reaped. Blocks meanwhile: for the moment before this process ends, and nothing else.
+ */
+export function endAllNow(graceMs = 200): void {
+  for (const group of liveGroups) sendSignal(-group, 'SIGTERM');
+  const deadline = performance.now() + graceMs;
+  while (performance.now() < deadline && [...liveGroups].some(groupLives)) sleepSync(10);
+  for (const group of liveGroups) sendSignal(-group, 'SIGKILL');
+  liveGroups.clear();
+  if (hasProcFiles && liveMarks.size > 0) killMarked([...liveMarks.values()]);
+  liveMarks.clear();
+}
+
+/** Looks again until none is left: one may have started another while we looked. */
+function killMarked(marks: readonly Mark[]): void {
+  for (let round = 0; round < 50; round++) {
+    const alive = findMarkedInProc(marks);
+    if (alive.length === 0) return;
+    for (const found of alive) sendSignal(found.pid, 'SIGKILL');
+    sleepSync(2);
+  }
+}
+
+const exitCodes = { SIGHUP: 129, SIGINT: 130, SIGTERM: 143 } as const;
+
+/**
+ * From now on SIGTERM, SIGHUP and SIGINT end all that runs and then this process, with the usual exit code (128 + the
+ * signal's number). For commands without an orderly stop of their own; returns the function that takes it back.
+ */
+export function endAllOnSignals(): () => void {
+  const handlers = (Object.keys(exitCodes) as (keyof typeof exitCodes)[]).map((signal) => {
+    const handler = () => {
+      endAllNow();
+      process.exit(exitCodes[signal]);
+    };
+    process.on(signal, handler);
+    return () => process.off(signal, handler);
+  });
+  return () => {
+    for (const remove of handlers) remove();
+  };
+}

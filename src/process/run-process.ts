@@ -1,0 +1,215 @@
+import { closeSync, existsSync, openSync } from 'node:fs';
+import { execa } from 'execa';
+import { Capture } from './capture.ts';
+import { forgetGroup, rememberGroup, rememberMark, sendSignal } from './live.ts';
+import type { Mark } from './mark.ts';
+import type { EndCause, ProcessEnd } from './process-end.ts';
+import { groupLives } from './process-table.ts';
+import { waitUntil, within } from './wait.ts';
+
+/** What to run and within which bounds. */
+export type ProcessOptions = {
+  /** Program and arguments. The program is looked up in the PATH of `env`. */
+  readonly command: readonly [string, ...string[]];
+  readonly cwd: string;
+  /** The whole environment: nothing of ours is added but the mark. */
+  readonly env: Readonly<Record<string, string>>;
+  /** Null: no deadline. */
+  readonly timeoutMs: number | null;
+  readonly signal?: AbortSignal;
+  /** Time between TERM and KILL; default 2 s. */
+  readonly graceMs?: number;
+  /**
+   * Fed to stdin, which is then closed. Default: nothing. It is a socket under Bun, and a bash that starts on a socket
+   * reads `~/.bashrc`: give shells their script by argument or file.
+   */
+  readonly stdin?: string;
+  /** Files that take the output whole (made anew); the same path for both keeps the order of what is written. */
+  readonly stdoutFile?: string;
+  readonly stderrFile?: string;
+  /** Captures stderr into `stdout`, in order of arrival. */
+  readonly mergeStderr?: boolean;
+  /** Bound of each captured stream (its first and last half are kept); default 1 MB. */
+  readonly maxOutputBytes?: number;
+  /** Set in the environment, and ended with this process if it was never reaped. */
+  readonly mark?: Mark & { readonly match: 'exact' };
+};
+
+const defaultGraceMs = 2_000;
+const defaultMaxOutputBytes = 1_000_000;
+/** What a timer can hold (25 days); beyond it, it would fire at once. */
+export const longestTimerMs = 2_147_483_647;
+/** How long helpers that end by themselves at the command's end (such as `> >(tee log)`) may take for it. */
+const settleMs = 150;
+/** How long outputs are read after the group is gone: what still holds one then has left the group. */
+const drainMs = 500;
+/** How long a killed process may take to go: one that hangs in the kernel is given up. */
+const killedMs = 5_000;
+
+/**
+ * Runs a command in a process group of its own and waits for its end. Deadline and cancel end the whole group, TERM
+ * and then KILL; so does the command's own end, for what it left in the background. Something that left the group and
+ * keeps an output open does not hold the result back. Never rejects: a failing or missing command is a value.
+ */
+export async function runProcess(options: ProcessOptions): Promise<ProcessEnd> {
+  const startedAt = performance.now();
+  const notStarted = (cause: EndCause, detail: string): ProcessEnd => ({
+    cause,
+    exitCode: null,
+    signal: null,
+    detail,
+    durationMs: performance.now() - startedAt,
+    stdout: '',
+    stderr: '',
+    droppedBytes: 0,
+    abandonedOutput: false,
+  });
+  if (options.signal?.aborted) return notStarted('cancelled', 'cancelled before the start');
+
+  const files = openOutputFiles(options);
+  if ('problem' in files) return notStarted('not-started', files.problem);
+  let child: Child;
+  try {
+    child = start(options, files);
+  } catch (error) {
+    return notStarted('not-started', refusedBySystem(options, error));
+  } finally {
+    for (const fd of new Set([files.stdout, files.stderr])) if (fd !== null) closeSync(fd);
+  }
+  const group = child.pid;
+  if (group === undefined) return notStarted('not-started', await startProblem(child, options));
+
+  rememberGroup(group);
+  const exited = new Promise<{ exitCode: number | null; signal: string | null }>((resolve) => {
+    child.nodeChildProcess.once('exit', (exitCode, signal) => resolve({ exitCode, signal }));
+  });
+  const captured = captureOutput(child, options);
+  const { stopped, dispose } = stopReason(options);
+  const graceMs = options.graceMs ?? defaultGraceMs;
+
+  const first = await Promise.race([exited.then(() => 'exited' as const), stopped]);
+  dispose();
+  await endGroup(group, graceMs, first !== 'exited');
+  const end = await within(exited, killedMs);
+  const drained = await within(captured.closed, drainMs);
+  if (drained === null) {
+    child.stdout?.destroy();
+    child.stderr?.destroy();
+  }
+  forgetGroup(group);
+
+  return {
+    cause: first === 'exited' ? (end?.signal ? 'signal' : 'exited') : first,
+    exitCode: end?.exitCode ?? null,
+    signal: end?.signal ?? null,
+    detail: end === null ? `process ${group} did not end after SIGKILL` : '',
+    durationMs: performance.now() - startedAt,
+    stdout: captured.stdout.text(),
+    stderr: captured.stderr?.text() ?? '',
+    droppedBytes: captured.stdout.droppedBytes + (captured.stderr?.droppedBytes ?? 0),
+    abandonedOutput: drained === null,
+  };
+}
+
+type OutputFiles = { readonly stdout: number | null; readonly stderr: number | null };
+
+function openOutputFiles(options: ProcessOptions): OutputFiles | { readonly problem: string } {
+  let stdout: number | null = null;
+  try {
+    if (options.stdoutFile !== undefined) stdout = openSync(options.stdoutFile, 'w', 0o600);
+    if (options.stderrFile === undefined) return { stdout, stderr: null };
+    return {
+      stdout,
+      stderr: options.stderrFile === options.stdoutFile ? stdout : openSync(options.stderrFile, 'w', 0o600),
+    };
+  } catch (error) {
+    if (stdout !== null) closeSync(stdout);
+    return { problem: `the output file could not be opened: ${(error as Error).message}` };
+  }
+}
+
+type Child = ReturnType<typeof start>;
+
+function start(options: ProcessOptions, files: OutputFiles) {
+  const [program, ...args] = options.command;
+  const mark = options.mark;
+  if (mark !== undefined) rememberMark(mark);
+  return execa(program, args, {
+    cwd: options.cwd,
+    env: mark === undefined ? options.env : { ...options.env, [mark.name]: mark.value },
+    extendEnv: false,
+    killDescendants: true,
+    forceKillAfterDelay: false,
+    reject: false,
+    buffer: false,
+    stripFinalNewline: false,
+    stdin: options.stdin === undefined ? 'ignore' : 'pipe',
+    ...(options.stdin === undefined ? {} : { input: options.stdin }),
+    // The declared type names the descriptors 3 to 9 alone; any open one is taken.
+    stdout: (files.stdout as 3 | null) ?? 'pipe',
+    stderr: (files.stderr as 3 | null) ?? 'pipe',
+  });
+}
+
+async function startProblem(child: Child, options: ProcessOptions): Promise<string> {
+  const result = await child;
+  if (!existsSync(options.cwd)) return `the folder ${options.cwd} is missing`;
+  const code = result.code;
+  if (code === 'ENOENT') return `the command ${options.command[0]} was not found`;
+  if (code === 'EACCES') return `the command ${options.command[0]} is not executable`;
+  return `the command ${options.command[0]} could not be started: ${result.originalMessage ?? code ?? 'unknown error'}`;
+}
+
+/** The system's limit for one argument or variable on Linux; macOS bounds only the sum (1 MB). */
+const longestArgumentBytes = 128 * 1024;
+
+function refusedBySystem(options: ProcessOptions, error: unknown): string {
+  const texts = [...options.command, ...Object.entries(options.env).map((pair) => pair.join('='))];
+  const tooLong = texts.some((text) => Buffer.byteLength(text) >= longestArgumentBytes);
+  const why = tooLong ? `an argument or variable is longer than ${longestArgumentBytes} bytes` : String(error);
+  return `the command ${options.command[0]} could not be started: ${why}`;
+}
+
+function captureOutput(child: Child, options: ProcessOptions) {
+  const limit = options.maxOutputBytes ?? defaultMaxOutputBytes;
+  const stdout = new Capture(limit);
+  const stderr = options.mergeStderr ? null : new Capture(limit);
+  const closed = Promise.all([readInto(child.stdout, stdout), readInto(child.stderr, stderr ?? stdout)]);
+  return { stdout, stderr, closed };
+}
+
+function readInto(stream: NodeJS.ReadableStream | null | undefined, capture: Capture): Promise<true> {
+  return new Promise((resolve) => {
+    if (!stream) {
+      resolve(true);
+      return;
+    }
+    stream.on('data', (chunk: Buffer) => capture.add(chunk));
+    for (const event of ['end', 'close', 'error']) stream.once(event, () => resolve(true));
+  });
+}
+
+/** Settles when the deadline passes or the caller cancels; `dispose` takes timer and listener back. */
+function stopReason(options: ProcessOptions) {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  let onAbort: (() => void) | undefined;
+  const stopped = new Promise<'timeout' | 'cancelled'>((resolve) => {
+    if (options.timeoutMs !== null)
+      timer = setTimeout(() => resolve('timeout'), Math.min(options.timeoutMs, longestTimerMs));
+    onAbort = () => resolve('cancelled');
+    options.signal?.addEventListener('abort', onAbort, { once: true });
+  });
+  const dispose = () => {
+    clearTimeout(timer);
+    if (onAbort) options.signal?.removeEventListener('abort', onAbort);
+  };
+  return { stopped, dispose };
+}
+
+async function endGroup(group: number, graceMs: number, leaderLives: boolean): Promise<void> {
+  if (!leaderLives && (await waitUntil(() => !groupLives(group), settleMs))) return;
+  sendSignal(-group, 'SIGTERM');
+  if (await waitUntil(() => !groupLives(group), graceMs)) return;
+  sendSignal(-group, 'SIGKILL');
+  await waitUntil(() => !groupLives(group), killedMs);
+}

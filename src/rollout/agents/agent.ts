@@ -1,0 +1,81 @@
+import type { ExitCause, Reading, UnscoredReason } from '../../ports/outcome.ts';
+import type { Finding } from '../../ports/preflight.ts';
+import type { Task } from '../../ports/task.ts';
+import type { TrajectoryStep } from '../../ports/trajectory.ts';
+import type { Usage } from '../../ports/usage.ts';
+import type { ProcessEnd } from '../../process/process-end.ts';
+
+/** A place where an agent looks for skills: the skill's folder is linked at `<base>/<path>/<skill name>` while it works. */
+export type SkillMount = { readonly base: 'workspace' | 'home'; readonly path: string };
+
+/** What a command of the agent is given beyond the defaults. */
+export type AgentCommandOptions = {
+  /** Default: the workspace. */
+  readonly cwd?: string;
+  /** Added to (and stronger than) `AgentRun.env`. */
+  readonly env?: Readonly<Record<string, string>>;
+  /** Fed to stdin, which is then closed. Default: no stdin. */
+  readonly stdin?: string;
+  /** Files that take the output whole; without them it is captured up to `maxOutputBytes` (default 1 MB) a stream. */
+  readonly stdoutFile?: string;
+  readonly stderrFile?: string;
+  readonly maxOutputBytes?: number;
+  /** Captures stderr into `stdout`, in order of arrival. */
+  readonly mergeStderr?: boolean;
+  /** A limit for this command alone; the agent's own deadline bounds it anyway. */
+  readonly timeoutMs?: number;
+};
+
+/** All that an agent may know of one rollout. */
+export type AgentRun = {
+  /** Where it works; the current folder of its commands. */
+  readonly workspace: string;
+  /** Private home, empty at the start. */
+  readonly home: string;
+  /** Folder that holds SKILL.md and its bundled files, read-only. Null: the no-skill arm, or `takesSkill` is false. */
+  readonly skillDir: string | null;
+  readonly instruction: string;
+  /** The agent's own logs (`<LOGS_DIR>/agent`). */
+  readonly logDir: string;
+  /** The whole environment of its commands. */
+  readonly env: Readonly<Record<string, string>>;
+  readonly task: Task;
+  /** What it has in all, from the start of `run`. */
+  readonly timeoutMs: number;
+  /** Aborted at the deadline and when the rollout is cancelled; `run` must then end soon (its commands are ended for it). */
+  readonly signal: AbortSignal;
+  /** The only way to start a process: in the workspace, marked, in a group of its own, under the deadline. Never rejects. */
+  readonly run: (command: readonly [string, ...string[]], options?: AgentCommandOptions) => Promise<ProcessEnd>;
+};
+
+/** What an agent hands back. */
+export type AgentEnd = {
+  /** As the agent saw it; the backend knows by its own clock when the deadline ended it. */
+  readonly exit: ExitCause;
+  /** Set when the machinery failed (setup, crash, provider): the rollout is then unscored with this reason. */
+  readonly trouble: { readonly reason: UnscoredReason; readonly detail: string } | null;
+  /** Whole texts; the backend cuts long ones. */
+  readonly steps: readonly TrajectoryStep[];
+  readonly finalText: string;
+  readonly usage: Usage;
+  /** Did it read the skill? Null = this agent can't tell, or there was none. */
+  readonly read: Reading;
+  /** True once it is known to have acted: output tokens > 0 where they are reported, else at least one action. */
+  readonly didWork: boolean;
+};
+
+/**
+ * An agent on the local backend: one file, one line in `index.ts`. `run` throws a `SkilloptError` with code `auth`,
+ * `quota` or `environment-down` for what is never an outcome; any other exception counts as a crash of the agent.
+ */
+export interface Agent {
+  readonly name: string;
+  /** False: programs that do a task without reading anything (oracle, nop). */
+  readonly takesSkill: boolean;
+  /** Where it looks for skills by itself. Empty when it goes by `AgentRun.skillDir` alone. */
+  readonly skillMounts: readonly SkillMount[];
+  /** Version of what runs, as it stands in each outcome. */
+  version(): Promise<string>;
+  preflight(): Promise<readonly Finding[]>;
+  run(run: AgentRun): Promise<AgentEnd>;
+}

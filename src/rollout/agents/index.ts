@@ -1,0 +1,30 @@
+import { fail } from '../../ports/failure.ts';
+import type { Agent } from './agent.ts';
+import { createNopAgent } from './nop.ts';
+import { createOracleAgent } from './oracle.ts';
+import { createRehearsalAgent } from './rehearsal.ts';
+
+/** What the agents are made from; each takes what it needs. */
+export type AgentSettings = {
+  /** What `${NAME}` in a task's environment is resolved from. */
+  readonly variables: Readonly<Record<string, string | undefined>>;
+  /** Time that the rehearsal agent waits before it works, so that it can be watched. */
+  readonly rehearsalDelayMs: number;
+};
+
+/** The agents of the local backend. A new one is a file here and a line below. */
+const makers: Readonly<Record<string, (settings: AgentSettings) => Agent>> = {
+  rehearsal: (settings) => createRehearsalAgent({ delayMs: settings.rehearsalDelayMs }),
+  oracle: (settings) => createOracleAgent(settings),
+  nop: () => createNopAgent(),
+};
+
+export const localAgentNames: readonly string[] = Object.keys(makers);
+
+/** The agent of this name. Throws a `config` failure that lists the names when there is none. */
+export function createLocalAgent(name: string, settings: AgentSettings): Agent {
+  const make = Object.hasOwn(makers, name) ? makers[name] : undefined;
+  if (make !== undefined) return make(settings);
+  const fix = `choose one of ${localAgentNames.join(', ')}`;
+  throw fail('config', `the local backend has no agent named "${name}"`, 'rollout.agent', fix);
+}

@@ -1,0 +1,48 @@
+import { type ExitCause, type Outcome, scored, unscored } from '../../ports/outcome.ts';
+import { readRewards } from '../rewards.ts';
+import type { AgentOutcome } from './run.ts';
+import type { VerifierRun } from './verify.ts';
+
+/** Why the verifier need not run; null = it must. */
+export function unscoredBeforeVerifier(agent: AgentOutcome, skillWasChanged: boolean): Outcome | null {
+  const { end, timedOut } = agent;
+  if (end.trouble !== null) return unscored(end.trouble.reason, end.trouble.detail);
+  if (end.exit === 'not-started') return unscored('agent-setup', 'the agent could not be started');
+  if (end.exit === 'crashed') return unscored('agent-crash', 'the agent crashed');
+  if (timedOut && !end.didWork) {
+    return unscored('agent-did-no-work', 'the agent ran into its time limit before it had done anything');
+  }
+  if (skillWasChanged) return unscored('skill-changed', 'the skill was changed while the agent ran');
+  return null;
+}
+
+/** The outcome of a rollout whose verifier had its turn. */
+export function outcomeOf(
+  agent: AgentOutcome,
+  verifier: VerifierRun,
+  more: { readonly hasSkill: boolean; readonly passThreshold: number },
+): Outcome {
+  if (verifier.kind === 'tampered') return unscored('tampered', verifier.detail);
+  const { end, files } = verifier;
+  if (end.cause === 'not-started') return unscored('verifier-crash', end.detail);
+  if (end.cause === 'timeout') return unscored('verifier-timeout', 'the verifier ran into its time limit');
+  const reading = readRewards(files);
+  if (reading.kind === 'unscored') {
+    const detail =
+      reading.reason === 'verifier-missing-reward' ? `${reading.detail} (${endedHow(end)})` : reading.detail;
+    return unscored(reading.reason, detail);
+  }
+  return scored(reading.rewards, reading.reward, more.passThreshold, {
+    read: more.hasSkill ? agent.end.read : null,
+    agentTimedOut: agent.timedOut,
+  });
+}
+
+/** How the agent ended: our own clock decides about the deadline. */
+export function exitOf(agent: AgentOutcome): ExitCause {
+  return agent.timedOut ? 'timeout' : agent.end.exit;
+}
+
+function endedHow(end: { readonly exitCode: number | null; readonly signal: string | null }): string {
+  return end.signal === null ? `exit code ${end.exitCode}` : `ended by ${end.signal}`;
+}

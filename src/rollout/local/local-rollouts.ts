@@ -1,0 +1,141 @@
+import { realpath } from 'node:fs/promises';
+import { type Failure, fail } from '../../ports/failure.ts';
+import type { Finding } from '../../ports/preflight.ts';
+import type { RolloutProgress, RolloutReport, RolloutRequest, Rollouts } from '../../ports/rollouts.ts';
+import type { Task } from '../../ports/task.ts';
+import type { Trajectory } from '../../ports/trajectory.ts';
+import { reportsOf } from '../report-queue.ts';
+import { normalizedTrajectory, type RawTrajectory } from '../trajectory.ts';
+import { reapRollout, removeFolder, sweepSession } from './clean.ts';
+import { markName } from './environment.ts';
+import { failureToStart } from './errors.ts';
+import { type Folders, placesOf } from './folders.ts';
+import type { LaunchContext } from './launch.ts';
+import type { LocalOptions, WorkspaceCopy } from './options.ts';
+import { performWork } from './perform.ts';
+import { localPreflight } from './preflight.ts';
+import { makeFolders } from './prepare.ts';
+
+type PerformOptions = { readonly signal: AbortSignal; readonly onProgress?: (progress: RolloutProgress) => void };
+
+const defaultGraceMs = 2_000;
+
+/**
+ * Task folders on this host without a container: fresh plain folders for each rollout, a clean environment, and
+ * nothing left behind. All requests of one call run side by side; the caller bounds how many.
+ */
+export class LocalRollouts implements Rollouts {
+  readonly batches = false;
+  readonly #options: LocalOptions;
+  readonly #copies = new Map<string, Promise<readonly WorkspaceCopy[]>>();
+  #version: string | null = null;
+
+  constructor(options: LocalOptions) {
+    this.#options = options;
+  }
+
+  preflight(): Promise<readonly Finding[]> {
+    return localPreflight(this.#options);
+  }
+
+  async versions(): Promise<Readonly<Record<string, string>>> {
+    this.#version ??= await this.#options.agent.version();
+    return { [this.#options.agent.name]: this.#version, sandbox: 'none' };
+  }
+
+  async sweep(): Promise<readonly string[]> {
+    return sweepSession(this.#options.sessionId, this.#options.tempRoot);
+  }
+
+  performRollouts(requests: readonly RolloutRequest[], options: PerformOptions): AsyncIterable<RolloutReport> {
+    return reportsOf(requests, options.signal, (request, signal) => this.#perform(request, signal, options));
+  }
+
+  async #perform(request: RolloutRequest, signal: AbortSignal, more: PerformOptions): Promise<RolloutReport> {
+    const { key } = request;
+    const startedAt = performance.now();
+    if (signal.aborted) return { kind: 'cancelled', key };
+    const refused = this.#refusal(request);
+    if (refused !== null) return { kind: 'failed', key, failure: refused };
+    const context: LaunchContext = {
+      mark: { name: markName, match: 'exact', value: `${this.#options.sessionId}/${key}` },
+      cancelled: signal,
+      graceMs: this.#options.graceMs ?? defaultGraceMs,
+    };
+    const onPhase = (phase: RolloutProgress['phase']) => more.onProgress?.({ key, phase });
+    const copies = () => this.#copiesOf(request.task);
+
+    let versions: Readonly<Record<string, string>>;
+    let folders: Folders;
+    try {
+      versions = await this.versions();
+      folders = await makeFolders(await this.#tempRoot(), this.#options.sessionId, key);
+    } catch (error) {
+      return { kind: 'failed', key, failure: failureToStart(error, this.#options.tempRoot) };
+    }
+    const work = await performWork({ request, folders, context, options: this.#options, copies, onPhase });
+    onPhase('clean');
+    const problem = await clean(context, folders);
+
+    switch (work.kind) {
+      case 'cancelled':
+        return { kind: 'cancelled', key };
+      case 'failed':
+        return { kind: 'failed', key, failure: work.failure };
+      case 'done': {
+        const { outcome, usage, exit } = work;
+        const trajectory = keptTrajectory(work.raw, folders, problem);
+        const durationMs = performance.now() - startedAt;
+        return { kind: 'finished', key, result: { outcome, trajectory, usage, exit, durationMs, versions } };
+      }
+      default:
+        return work satisfies never;
+    }
+  }
+
+  /** Why this rollout must not be started at all; null = it may. */
+  #refusal(request: RolloutRequest): Failure | null {
+    const { agent, unsandboxedAllowed } = this.#options;
+    if (!unsandboxedAllowed) {
+      const what = 'agents and verifiers would run without a sandbox, as you';
+      return fail('preflight', what, 'backend local', 'allow it with --allow-unsandboxed').failure;
+    }
+    if (request.skill !== null && !agent.takesSkill) {
+      const what = `the agent ${agent.name} takes no skill, so none can be measured with it`;
+      return fail('config', what, 'rollout.agent', 'choose an agent that takes a skill').failure;
+    }
+    return null;
+  }
+
+  #copiesOf(task: Task): Promise<readonly WorkspaceCopy[]> {
+    const known = this.#copies.get(task.hash);
+    if (known !== undefined) return known;
+    const asked = this.#options.prepareFiles(task);
+    this.#copies.set(task.hash, asked);
+    // A failure may be over at the next rollout, so it is not kept.
+    asked.catch(() => this.#copies.delete(task.hash));
+    return asked;
+  }
+
+  /** Agents see the real path of their folders, whatever links lead there. */
+  #tempRoot(): Promise<string> {
+    return realpath(this.#options.tempRoot);
+  }
+}
+
+/** Ends and removes all that is left. Returns what could not be removed, for people; the next `sweep` tries again. */
+async function clean(context: LaunchContext, folders: Folders): Promise<string | null> {
+  try {
+    await reapRollout(context.mark);
+    await removeFolder(folders.root);
+    return null;
+  } catch (error) {
+    return `A folder of this rollout could not be removed: ${(error as Error).message}`;
+  }
+}
+
+function keptTrajectory(raw: RawTrajectory | null, folders: Folders, problem: string | null): Trajectory | null {
+  if (raw === null) return null;
+  const steps = problem === null ? raw.steps : [...raw.steps, { kind: 'note', text: problem } as const];
+  return normalizedTrajectory({ ...raw, steps }, placesOf(folders));
+}

@@ -1,0 +1,39 @@
+import type { Finding } from '../../ports/preflight.ts';
+import type { Task } from '../../ports/task.ts';
+import type { Agent } from '../agents/agent.ts';
+
+/** One thing to copy into a workspace, in the order given; a folder stands for its content. */
+export type WorkspaceCopy = {
+  /** Relative to the task's `environment/`. */
+  readonly from: string;
+  /** Relative to the workspace. */
+  readonly to: string;
+  /** Permission bits; null = as in the task folder. */
+  readonly mode: number | null;
+};
+
+/** What the local backend is made of. What it must know of task packs is handed in. */
+export type LocalOptions = {
+  readonly agent: Agent;
+  /** Reward from which a rollout is a pass, 0…1. */
+  readonly passThreshold: number;
+  readonly sessionId: string;
+  /** Tasks that will be asked for: `preflight` looks at each. */
+  readonly tasks: readonly Task[];
+  /** Files that the task puts into its workdir. */
+  readonly prepareFiles: (task: Task) => Promise<readonly WorkspaceCopy[]>;
+  /** Why these tasks cannot run in plain folders on this host (paths, missing commands); empty = they can. */
+  readonly problems: (tasks: readonly Task[]) => Promise<readonly Finding[]>;
+  /** Consent to run agents and verifiers as this user, with nothing but plain folders around them. */
+  readonly unsandboxedAllowed: boolean;
+  /** For tasks that give the agent no limit, in seconds. */
+  readonly defaultAgentTimeoutSec: number;
+  /** Our own environment: only what `cleanEnvironment` names is taken from it. */
+  readonly hostEnv: Readonly<Record<string, string | undefined>>;
+  /** What `${NAME}` in a task's environment is resolved from. */
+  readonly variables: Readonly<Record<string, string | undefined>>;
+  /** Existing folder under which each rollout gets its own: the system's temporary folder. */
+  readonly tempRoot: string;
+  /** Time between TERM and KILL; default 2 s. */
+  readonly graceMs?: number;
+};

@@ -1,0 +1,117 @@
+import type { Failure } from '../../ports/failure.ts';
+import { type ExitCause, type Outcome, unscored } from '../../ports/outcome.ts';
+import type { RolloutProgress, RolloutRequest } from '../../ports/rollouts.ts';
+import { noUsage, type Usage } from '../../ports/usage.ts';
+import type { RawTrajectory } from '../trajectory.ts';
+import { reapRollout } from './clean.ts';
+import { exitOf, outcomeOf, unscoredBeforeVerifier } from './collect.ts';
+import { cleanEnvironment, resolveVariables } from './environment.ts';
+import { diskFull, failureOf, isDiskFull } from './errors.ts';
+import type { Folders } from './folders.ts';
+import type { LaunchContext } from './launch.ts';
+import type { LocalOptions, WorkspaceCopy } from './options.ts';
+import { fillWorkspace } from './prepare.ts';
+import { type AgentOutcome, runAgent } from './run.ts';
+import { mountSkill, skillChanged, unlinkSkill } from './skill-mount.ts';
+import { runVerifier } from './verify.ts';
+
+/** What one rollout came to. `raw` is null when nothing ran. */
+export type Work =
+  | {
+      readonly kind: 'done';
+      readonly outcome: Outcome;
+      readonly raw: RawTrajectory | null;
+      readonly usage: Usage;
+      readonly exit: ExitCause;
+    }
+  | { readonly kind: 'cancelled' }
+  | { readonly kind: 'failed'; readonly failure: Failure };
+
+/** All that one rollout is made of. */
+export type Rollout = {
+  readonly request: RolloutRequest;
+  readonly folders: Folders;
+  readonly context: LaunchContext;
+  readonly options: LocalOptions;
+  readonly copies: () => Promise<readonly WorkspaceCopy[]>;
+  readonly onPhase: (phase: RolloutProgress['phase']) => void;
+};
+
+/** The phases of a rollout between its folders' making and their removal. Never rejects. */
+export async function performWork(rollout: Rollout): Promise<Work> {
+  try {
+    return await phases(rollout);
+  } catch (error) {
+    if (rollout.context.cancelled.aborted) return { kind: 'cancelled' };
+    return workOfError(error, rollout.options.tempRoot);
+  }
+}
+
+/** What an exception of the backend amounts to: a failure, or a rollout without a score. */
+function workOfError(error: unknown, where: string): Work {
+  const failure = failureOf(error, where);
+  if (failure !== null) return { kind: 'failed', failure };
+  const detail = error instanceof Error ? error.message : String(error);
+  return { kind: 'done', outcome: unscored('environment', detail), raw: null, usage: noUsage, exit: 'not-started' };
+}
+
+async function phases(rollout: Rollout): Promise<Work> {
+  const { request, folders, context, options, onPhase } = rollout;
+  const { task, skill } = request;
+  const cancelled: Work = { kind: 'cancelled' };
+
+  onPhase('prepare');
+  const resolve = (env: Readonly<Record<string, string>>) => resolveVariables(env, options.variables, task.id);
+  const forAll = resolve(task.env.environment);
+  const forVerifier = { ...forAll, ...resolve(task.env.verifier) };
+  await fillWorkspace(task, await rollout.copies(), folders);
+  const mount = skill === null ? null : await mountSkill(skill, folders, options.agent.skillMounts);
+  if (context.cancelled.aborted) return cancelled;
+
+  onPhase('agent');
+  const agent = await runAgent(
+    options.agent,
+    {
+      workspace: folders.workspace,
+      home: folders.home,
+      skillDir: mount?.dir ?? null,
+      instruction: task.instruction,
+      logDir: folders.agentLogs,
+      env: cleanEnvironment(options.hostEnv, forAll, folders),
+      task,
+      timeoutMs: (task.agentTimeoutSec ?? options.defaultAgentTimeoutSec) * 1000,
+    },
+    context,
+  );
+  // What the agent left running must be gone before the tests come into being.
+  await reapRollout(context.mark);
+  if (context.cancelled.aborted) return cancelled;
+  const changed = mount !== null && (await skillChanged(mount));
+  if (mount !== null) await unlinkSkill(mount);
+
+  const early = unscoredBeforeVerifier(agent, changed);
+  if (early !== null) return workOf(rollout, agent, early, null);
+
+  onPhase('verifier');
+  const env = cleanEnvironment(options.hostEnv, forVerifier, folders);
+  const verifier = await runVerifier(task, folders, env, context);
+  if (verifier.kind === 'ended' && verifier.end.cause === 'cancelled') return cancelled;
+  const outcome = outcomeOf(agent, verifier, { hasSkill: skill !== null, passThreshold: options.passThreshold });
+  return workOf(rollout, agent, outcome, verifier.kind === 'ended' ? verifier.end.stdout : null);
+}
+
+async function workOf(
+  rollout: Rollout,
+  agent: AgentOutcome,
+  outcome: Outcome,
+  verifierOutput: string | null,
+): Promise<Work> {
+  // Work on a full disk proves nothing, unless it passed all the same.
+  const passed = outcome.status === 'scored' && outcome.hard === 1;
+  if (!passed && (await isDiskFull(rollout.folders.root))) {
+    return { kind: 'failed', failure: diskFull(rollout.options.tempRoot) };
+  }
+  const { exit, steps, finalText, usage } = agent.end;
+  const raw = exit === 'not-started' ? null : { agent: rollout.options.agent.name, steps, finalText, verifierOutput };
+  return { kind: 'done', outcome, raw, usage, exit: exitOf(agent) };
+}

@@ -1,0 +1,99 @@
+import { lstat, mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Task } from '../../ports/task.ts';
+import type { ProcessEnd } from '../../process/process-end.ts';
+import { copyTree } from '../copy-tree.ts';
+import { maxRewardBytes, type RewardFile, type RewardFiles } from '../rewards.ts';
+import { scriptCommand } from '../script-command.ts';
+import type { Folders } from './folders.ts';
+import { type LaunchContext, launch } from './launch.ts';
+
+/** What the verifier did; `tampered` = the agent had reached into its folders, so it was not run. */
+export type VerifierRun =
+  | { readonly kind: 'tampered'; readonly detail: string }
+  | { readonly kind: 'ended'; readonly end: ProcessEnd; readonly files: RewardFiles };
+
+const maxOutputBytes = 200_000;
+
+/**
+ * Runs the task's tests on what the agent left. Their folder and that of the reward come into being only now, so the
+ * agent has seen neither. The exit code of the tests means nothing; only the reward does.
+ */
+export async function runVerifier(
+  task: Task,
+  folders: Folders,
+  env: Readonly<Record<string, string>>,
+  context: LaunchContext,
+): Promise<VerifierRun> {
+  const trace = await traceOfAgent(folders);
+  if (trace !== null) return { kind: 'tampered', detail: trace };
+  const startedNs = await nextMoment(folders.root);
+  await keepWorkspace(folders);
+  await rm(folders.tests, { recursive: true, force: true });
+  await copyTree(join(task.dir, 'tests'), folders.tests);
+  await rm(folders.verifierLogs, { recursive: true, force: true });
+  await mkdir(folders.verifierLogs);
+  const end = await launch(context, {
+    command: await scriptCommand(join(folders.tests, 'test.sh')),
+    cwd: folders.workspace,
+    env: { ...env, TESTS_DIR: folders.tests },
+    timeoutMs: task.verifierTimeoutSec * 1000,
+    maxOutputBytes,
+    mergeStderr: true,
+  });
+  const [json, text] = await Promise.all(['reward.json', 'reward.txt'].map((name) => readReward(folders, name)));
+  return { kind: 'ended', end, files: { json: json ?? null, text: text ?? null, startedNs } };
+}
+
+/** No file system in use has coarser times. */
+const coarsestMs = 2_100;
+
+/**
+ * A time, by the file system's own clock, that is later than that of every file the agent wrote: the clock moves in
+ * steps (about 4 ms on Linux), so one step is waited for.
+ */
+async function nextMoment(folder: string): Promise<bigint> {
+  const path = join(folder, '.clock');
+  await rm(path, { recursive: true, force: true });
+  const touch = async () => {
+    await writeFile(path, '.');
+    return (await stat(path, { bigint: true })).mtimeNs;
+  };
+  const before = await touch();
+  const giveUpAt = performance.now() + coarsestMs;
+  for (;;) {
+    const now = await touch();
+    if (now > before || performance.now() > giveUpAt) return now;
+    await new Promise((resolve) => setTimeout(resolve, 1));
+  }
+}
+
+/** What shows that the agent prepared the verdict; null = nothing does. */
+async function traceOfAgent(folders: Folders): Promise<string | null> {
+  if (!(await isPlainFolder(folders.logs))) return 'the agent replaced the folder of the logs';
+  const names = await readdir(folders.verifierLogs).catch(() => []);
+  const reward = names.find((name) => name.startsWith('reward.'));
+  return reward === undefined ? null : `${reward} was there before the verifier began`;
+}
+
+/** An agent that removed its workspace is judged on an empty one. */
+async function keepWorkspace(folders: Folders): Promise<void> {
+  if (await isPlainFolder(folders.workspace)) return;
+  await rm(folders.workspace, { recursive: true, force: true });
+  await mkdir(folders.workspace);
+}
+
+async function isPlainFolder(path: string): Promise<boolean> {
+  return (await lstat(path).catch(() => null))?.isDirectory() ?? false;
+}
+
+async function readReward(folders: Folders, name: string): Promise<RewardFile | null> {
+  const path = join(folders.verifierLogs, name);
+  const found = await lstat(path, { bigint: true }).catch(() => null);
+  if (found === null) return null;
+  const plain = found.isFile();
+  const sizeBytes = Number(found.size);
+  // Neither a pipe, which would never end, nor a link, nor a giant is opened.
+  const bytes = plain && sizeBytes <= maxRewardBytes ? await readFile(path) : null;
+  return { bytes, sizeBytes, plain, modifiedNs: found.mtimeNs };
+}
