@@ -1,0 +1,280 @@
+import type { Decision, DecisionBody } from '../events/events.ts';
+import type { Edit } from '../ports/edit.ts';
+import type { Ask, EnginePorts, LedgerLine, ProposeAnswer, ProposeAsk } from '../ports/engine.ts';
+import { sha256, shortHash } from '../ports/hash.ts';
+import type { InputPoint } from '../ports/inputs.ts';
+import type { Outcome, Reading } from '../ports/outcome.ts';
+import type { TaskRef } from '../ports/task.ts';
+import type { LoopPlan } from './plan.ts';
+import { MORE_TRIES } from './rules.ts';
+
+/** Ends the search (or the finalize) at the place where it is thrown; whoever holds planned work drops it on the way. */
+export class Stop {
+  constructor(
+    readonly cause: 'budget' | 'limit' | 'stopped' | 'ceiling' | 'plateau' | 'optimizer-failed' | 'measurement-broken',
+  ) {}
+}
+
+/** The environment moved: all outcomes so far are of another world. Thrown at a named point. */
+export class EnvironmentChanged {
+  constructor(readonly what: string) {}
+}
+
+/** A rollout after its tries. `value` is the score under the metric in 1/1000; `hard` decides on train. Null = unscored. */
+export type Settled = {
+  readonly value: number | null;
+  readonly hard: 0 | 1 | null;
+  readonly rollout: string;
+  readonly read: Reading;
+};
+
+/** Key of one rollout: skill, task and environment by hash, attempt and try. Names the same draw on every machine. */
+export function rolloutKey(
+  skill: string,
+  task: string,
+  environment: string,
+  attempt: number,
+  tryNumber: number,
+): string {
+  return `${skill}/${task}/${environment}/${attempt}.${tryNumber}`;
+}
+
+/** The arm without any skill. */
+export const NO_SKILL = 'none';
+
+/**
+ * One thread of talk between engine and ports: numbers attempts, counts the planned ledger, and writes into each
+ * decision what was consumed since the one before. Every consumed effect and input goes into exactly one decision.
+ */
+export class Conversation {
+  /** Planned ledger: rollouts consumed. */
+  used = 0;
+  calls = 0;
+  /** Rollouts that may be consumed on the current line. */
+  budget: number;
+  line: LedgerLine = 'loop';
+  readonly notes: string[] = [];
+  readonly banned: string[] = [];
+  /** Edits of the user that wait for the next round. */
+  humanEdits: Edit[] = [];
+  /** At the last point: was a limit raised, did the environment move? */
+  limitsRaised = false;
+  private readonly next = new Map<string, number>();
+  private readonly refs = new Map<string, TaskRef>();
+  private consumed: string[] = [];
+  private seen = '';
+  private read = '';
+  private readonly hashes = new Map<string, string>();
+
+  constructor(
+    readonly plan: LoopPlan,
+    private readonly ports: EnginePorts<Decision>,
+    readonly reserve: number,
+  ) {
+    this.budget = plan.budget - reserve;
+    for (const t of [...plan.train, ...plan.selection, ...plan.test]) this.refs.set(t.id, t);
+  }
+
+  hash(text: string): string {
+    let hash = this.hashes.get(text);
+    if (hash === undefined) {
+      if (this.hashes.size >= 500) this.hashes.clear();
+      hash = shortHash(text);
+      this.hashes.set(text, hash);
+    }
+    return hash;
+  }
+
+  // -- attempts ----------------------------------------------------------------------------------------------------
+
+  private ask(skill: string, task: string, attempt: number, tryNumber: number): Ask {
+    const ref = this.refs.get(task);
+    if (!ref) throw new Error(`no task ${task} in the plan`);
+    return {
+      key: rolloutKey(skill, ref.hash.slice(0, 12), this.plan.environment, attempt, tryNumber),
+      skill,
+      task,
+      attempt,
+      try: tryNumber,
+    };
+  }
+
+  /** The next attempt of (skill, task), without taking it. */
+  peek(text: string, task: string): Ask {
+    const skill = this.hash(text);
+    return this.ask(skill, task, this.next.get(`${skill}/${task}`) ?? 0, 0);
+  }
+
+  /** Takes the next attempt of (skill, task). Numbers are taken when work is laid out and never given back. */
+  number(text: string | null, task: string): Ask {
+    const skill = text === null ? NO_SKILL : this.hash(text);
+    const attempt = this.next.get(`${skill}/${task}`) ?? 0;
+    this.next.set(`${skill}/${task}`, attempt + 1);
+    return this.ask(skill, task, attempt, 0);
+  }
+
+  // -- rollouts ----------------------------------------------------------------------------------------------------
+
+  layOut(asks: readonly Ask[], text: string | null): void {
+    if (asks.length > 0) this.ports.plan(asks, text, this.line);
+  }
+
+  drop(asks: readonly Ask[]): void {
+    if (asks.length > 0) this.ports.drop(asks);
+  }
+
+  guess(guesses: readonly { readonly ask: Ask; readonly text: string }[]): void {
+    this.ports.guess(guesses);
+  }
+
+  /** Rollouts that still fit into the planned ledger. */
+  get room(): number {
+    return Math.max(0, this.budget - this.used);
+  }
+
+  /** One attempt, with up to two more tries while it ends unscored. Throws Stop at the budget or at a limit. */
+  async settle(ask: Ask, text: string | null): Promise<Settled> {
+    for (let n = 0; n <= MORE_TRIES; n++) {
+      if (this.used >= this.budget) throw new Stop('budget');
+      const now = n === 0 ? ask : this.ask(ask.skill, ask.task, ask.attempt, n);
+      const answer = await this.ports.take(now, text, this.line);
+      if ('kind' in answer) {
+        this.read += `limit ${answer.limit};`;
+        throw new Stop('limit');
+      }
+      this.used++;
+      this.consumed.push(now.key);
+      this.seen += answer.status === 'scored' ? String(answer.hard) : 'x';
+      this.read += `${visible(answer)};`;
+      if (answer.status === 'scored')
+        return { value: this.valueOf(answer), hard: answer.hard, rollout: now.key, read: answer.read };
+    }
+    return { value: null, hard: null, rollout: '', read: null };
+  }
+
+  private valueOf(o: Extract<Outcome, { status: 'scored' }>): number {
+    const soft = Math.round(o.soft * 1000);
+    switch (this.plan.gate.metric) {
+      case 'hard':
+        return o.hard * 1000;
+      case 'soft':
+        return soft;
+      case 'mixed':
+        return Math.round((o.hard * 1000 + soft) / 2);
+      default:
+        return this.plan.gate.metric satisfies never;
+    }
+  }
+
+  /** Planned rollouts of one text, in planned order; leaving the loop early drops the rest. */
+  async *roll(text: string, tasks: readonly string[]): AsyncGenerator<readonly [string, Settled]> {
+    const asks = tasks.map((t) => this.number(text, t));
+    this.layOut(asks.slice(0, this.room), text);
+    let done = 0;
+    try {
+      for (const ask of asks) {
+        const settled = await this.settle(ask, text);
+        done++;
+        yield [ask.task, settled];
+      }
+    } finally {
+      this.drop(asks.slice(done));
+    }
+  }
+
+  // -- reflection --------------------------------------------------------------------------------------------------
+
+  async propose(
+    ask: ProposeAsk,
+    texts: { readonly draft: string; readonly incumbent: string },
+  ): Promise<ProposeAnswer> {
+    const answer = await this.ports.propose(ask, texts);
+    if (answer.kind === 'limit') {
+      this.read += `limit ${answer.limit};`;
+      throw new Stop('limit');
+    }
+    this.calls++;
+    this.consumed.push(ask.key);
+    this.seen += answer.kind === 'proposal' ? 'p' : 'u';
+    this.read += `${answer.kind === 'proposal' ? sha256(JSON.stringify(answer.proposal.edits.map(orderedEdit))) : 'unusable'};`;
+    return answer;
+  }
+
+  // -- inputs ------------------------------------------------------------------------------------------------------
+
+  /** A named point. Throws Stop for `finish`, EnvironmentChanged where the caller can start measuring anew. */
+  async point(at: InputPoint): Promise<void> {
+    this.limitsRaised = false;
+    let finish = false;
+    let moved: string | null = null;
+    for (const input of await this.ports.inputs(at)) {
+      this.read += `${JSON.stringify(input)};`;
+      switch (input.kind) {
+        case 'note':
+          this.notes.push(input.text);
+          break;
+        case 'ban':
+          this.banned.push(input.text);
+          break;
+        case 'edit':
+          this.humanEdits.push(input.edit);
+          break;
+        case 'budget.changed':
+          this.budget = input.rollouts - this.reserve;
+          break;
+        case 'limits.changed':
+          this.limitsRaised = true;
+          break;
+        case 'environment.changed':
+          moved = input.what;
+          break;
+        case 'finish':
+          finish = true;
+          break;
+        case 'limit.reached':
+          break;
+        default:
+          input satisfies never;
+      }
+    }
+    if (finish) throw new Stop('stopped');
+    if (moved !== null) throw new EnvironmentChanged(moved);
+  }
+
+  // -- decisions ---------------------------------------------------------------------------------------------------
+
+  /** Something was consumed or taken that no decision holds yet. */
+  get open(): boolean {
+    return this.consumed.length > 0 || this.read !== '';
+  }
+
+  async decide(body: DecisionBody): Promise<void> {
+    const decision = {
+      ...body,
+      consumed: this.consumed,
+      seen: this.seen,
+      digest: shortHash(this.read, 16),
+    } as Decision;
+    this.consumed = [];
+    this.seen = '';
+    this.read = '';
+    await this.ports.decide(decision);
+  }
+}
+
+/** All that the engine sees of an outcome; the digest of a decision is taken over it. */
+function visible(o: Outcome): string {
+  return o.status === 'scored'
+    ? JSON.stringify([
+        o.hard,
+        o.soft,
+        Object.entries(o.rewards).sort(([a], [b]) => (a < b ? -1 : 1)),
+        o.read,
+        o.agentTimedOut ?? false,
+      ])
+    : o.reason;
+}
+
+function orderedEdit(e: Edit): readonly unknown[] {
+  return [e.op, e.target, e.content, e.cites, e.reason];
+}

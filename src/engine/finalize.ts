@@ -1,0 +1,91 @@
+import type { Decision, EventOf } from '../events/events.ts';
+import type { EnginePorts } from '../ports/engine.ts';
+import { Conversation, NO_SKILL, Stop } from './conversation.ts';
+import type { LoopPlan } from './plan.ts';
+import { type Cell, cellOf, scoreOf, shown } from './state.ts';
+import { clopperPearson } from './stats.ts';
+
+export type Arm = EventOf<'finalize.started'>['arms'][number]['arm'];
+export type FinalizeResult = Omit<EventOf<'finalize.finished'>, 'type' | 'consumed' | 'seen' | 'digest'>;
+
+/**
+ * The sealed test: seed, result and no-skill together, interleaved task by task, after `finalize.started` is in the log.
+ * A scored rollout is never tried again. Returns what stands in `finalize.finished`.
+ */
+export async function finalize(
+  plan: LoopPlan,
+  ports: EnginePorts<Decision>,
+  resultText: string,
+  options: { readonly look: number; readonly attempts: number },
+): Promise<FinalizeResult> {
+  const talk = new Conversation(plan, ports, 0);
+  talk.budget = Number.POSITIVE_INFINITY;
+  talk.line = 'finalize';
+  const texts: readonly (readonly [Arm, string | null])[] = [
+    ['seed', plan.seedText],
+    ['result', resultText],
+    ['no-skill', null],
+  ];
+  const skillOf = (text: string | null) => (text === null ? NO_SKILL : talk.hash(text));
+  await talk.decide({
+    type: 'finalize.started',
+    look: options.look,
+    attempts: options.attempts,
+    arms: texts.map(([arm, text]) => ({ arm, skill: skillOf(text) })),
+  });
+
+  const planned = Array.from({ length: options.attempts }).flatMap(() =>
+    plan.test.flatMap((t) => texts.map(([arm, text]) => ({ arm, text, task: t.id, ask: talk.number(text, t.id) }))),
+  );
+  for (const p of planned) talk.layOut([p.ask], p.text);
+  const cells = new Map<Arm, Cell[]>(texts.map(([arm]) => [arm, []]));
+  const reads = new Map<Arm, [number, number]>(texts.map(([arm]) => [arm, [0, 0]]));
+  const byTask = new Map<string, Map<Arm, Cell>>(plan.test.map((t) => [t.id, new Map()]));
+  let done = 0;
+  try {
+    for (const p of planned) {
+      const settled = await talk.settle(p.ask, p.text);
+      done++;
+      const cell = cellOf(settled);
+      cells.get(p.arm)?.push(cell);
+      const first = byTask.get(p.task);
+      if (first && !first.has(p.arm)) first.set(p.arm, cell);
+      const read = reads.get(p.arm);
+      if (read && cell !== null && settled.read !== null) {
+        read[1]++;
+        if (settled.read) read[0]++;
+      }
+    }
+  } catch (e) {
+    if (!(e instanceof Stop)) throw e;
+  } finally {
+    talk.drop(planned.slice(done).map((p) => p.ask));
+  }
+
+  let wins = 0;
+  let losses = 0;
+  let pairs = 0;
+  for (const arms of byTask.values()) {
+    const before = arms.get('seed');
+    const after = arms.get('result');
+    if (!before || !after) continue;
+    pairs++;
+    if (after.value > before.value) wins++;
+    if (after.value < before.value) losses++;
+  }
+  const body: FinalizeResult = {
+    look: options.look,
+    complete: done === planned.length,
+    arms: texts.map(([arm, text]) => {
+      const score = scoreOf(cells.get(arm) ?? []);
+      const interval = clopperPearson(score.passed, score.scored, 0.95);
+      return { arm, skill: skillOf(text), score, interval: interval && [...interval], read: reads.get(arm) ?? [0, 0] };
+    }),
+    wins,
+    losses,
+    pairs,
+    tasks: [...byTask].map(([task, arms]) => ({ task, arms: [...arms].map(([arm, c]) => [arm, shown(c)]) })),
+  };
+  await talk.decide({ type: 'finalize.finished', ...body });
+  return body;
+}

@@ -1,0 +1,212 @@
+import type { Decision } from '../events/events.ts';
+import type { Cause, SearchResult } from '../events/shapes.ts';
+import type { Ask, EnginePorts, ProposeAsk, SkillOps } from '../ports/engine.ts';
+import { shortHash } from '../ports/hash.ts';
+import { confirm } from './confirmation.ts';
+import { Conversation, EnvironmentChanged, Stop } from './conversation.ts';
+import { consider } from './gate.ts';
+import { closeOpen, incumbentBlock, sweep } from './measure.ts';
+import type { LoopPlan } from './plan.ts';
+import { mostEdits } from './rules.ts';
+import { decideEmptyRound, screenRound, UnusableStreak } from './screening.ts';
+import { type Cell, emptyBank, failingTasks, type SearchState, scoreOf, shown, startState, unseen } from './state.ts';
+
+/** The search's end: why it ended, what may be said of the text that is handed over. */
+export type LoopResult = {
+  readonly cause: Cause;
+  readonly result: SearchResult;
+  readonly text: string;
+  readonly planned: number;
+  readonly calls: number;
+  readonly steps: number;
+  readonly accepted: number;
+};
+
+/**
+ * The rule `loop@1`: a draft grows on train, is gated on selection, and its result is confirmed on fresh runs.
+ * A pure function of the plan and of its ports' answers: no clock, randomness, files or timers, one awaited call at a time.
+ */
+export async function optimize(plan: LoopPlan, ports: EnginePorts<Decision>, ops: SkillOps): Promise<LoopResult> {
+  const talk = new Conversation(plan, ports, plan.selection.length * (plan.seedAttempt === 'given' ? 1 : 2));
+  const s = startState(plan);
+  const search = new Search(plan, s, talk, ops);
+  const cause = await search.run();
+  talk.guess([]);
+  talk.budget = Number.POSITIVE_INFINITY;
+  talk.line = 'confirmation';
+  let result: SearchResult = 'no-measurable-difference';
+  let text = s.incumbent;
+  if (s.incumbent !== plan.seedText) ({ result, text } = await confirm(plan, s, talk, search.setAside));
+  const end = { cause, result, planned: talk.used, calls: talk.calls, steps: s.steps, accepted: s.accepted };
+  await talk.decide({ type: 'session.ended', ...end, shipped: talk.hash(text) });
+  return { ...end, text };
+}
+
+class Search {
+  /** The seed's attempts that are kept for the confirmation. */
+  setAside: readonly Ask[] = [];
+  private measured = false;
+  private swept = false;
+  private readonly unusable = new UnusableStreak();
+  /** Rounds in a row that kept nothing. */
+  private dry = 0;
+  /** Full sweeps in a row with nothing failing and nothing to gate; with no edit kept in between. */
+  private quiet = 0;
+  private barren = 0;
+  private keptSinceSweep = false;
+
+  constructor(
+    private readonly plan: LoopPlan,
+    private readonly s: SearchState,
+    private readonly talk: Conversation,
+    private readonly ops: SkillOps,
+  ) {}
+
+  /** Goes on until something ends the search; a raised budget or limit goes on where it stopped. */
+  async run(): Promise<Cause> {
+    for (;;) {
+      try {
+        await this.measure();
+        await this.rounds();
+      } catch (e) {
+        if (e instanceof EnvironmentChanged) {
+          await closeOpen(this.s, this.talk, 'environment-changed');
+          this.forget();
+          continue;
+        }
+        if (!(e instanceof Stop)) throw e;
+        await closeOpen(this.s, this.talk, e.cause);
+        if ((e.cause === 'budget' || e.cause === 'limit') && (await this.raised())) continue;
+        return e.cause;
+      }
+    }
+  }
+
+  /** Asks once at the point *spent*. */
+  private async raised(): Promise<boolean> {
+    const before = this.talk.budget;
+    try {
+      await this.talk.point('spent');
+    } catch (e) {
+      if (e instanceof Stop) return false;
+      if (!(e instanceof EnvironmentChanged)) throw e;
+      this.forget();
+    }
+    return this.talk.budget > before || this.talk.limitsRaised;
+  }
+
+  /** The environment moved: every banked outcome, the seed's too, is rolled anew. */
+  private forget(): void {
+    const { s } = this;
+    s.bank = emptyBank(this.plan);
+    s.train.clear();
+    s.newest.clear();
+    this.measured = this.swept = false;
+  }
+
+  /** The incumbent once on selection, an attempt of the seed set aside, the draft once on train. */
+  private async measure(): Promise<void> {
+    const { plan, s, talk } = this;
+    if (!this.measured) {
+      const block = await incumbentBlock(plan, s, talk, 0);
+      this.setAside = plan.selection.map((t) => talk.number(plan.seedText, t.id));
+      this.measured = true;
+      const cells = plan.selection.map((t): readonly [string, Cell] => [t.id, block.get(t.id) ?? null]);
+      await talk.decide({
+        type: 'evaluation.finished',
+        split: 'selection',
+        why: s.incumbent === plan.seedText ? 'seed' : 'incumbent',
+        skill: talk.hash(s.incumbent),
+        score: scoreOf(cells.map(([, c]) => c)),
+        tasks: cells.map(([t, c]) => [t, shown(c)]),
+      });
+    }
+    if (!this.swept) {
+      this.swept = true;
+      await this.sweepAll(s.draftText === plan.seedText ? 'seed' : 'draft');
+    }
+  }
+
+  private async sweepAll(why: string): Promise<void> {
+    const { plan, s, talk } = this;
+    const all = plan.train.map((t) => t.id);
+    const covered = await sweep(plan, s, talk, all, why);
+    this.dry = 0;
+    if (!covered || unseen(s) > 0) return;
+    this.quiet = failingTasks(plan, s).length === 0 ? this.quiet + 1 : 0;
+    if (this.quiet >= 2) throw new Stop('ceiling');
+    this.barren = this.keptSinceSweep ? 1 : this.barren + 1;
+    this.keptSinceSweep = false;
+    if (this.barren >= 3) throw new Stop('plateau');
+  }
+
+  private async rounds(): Promise<never> {
+    const { plan, s, talk, ops } = this;
+    if (s.gateCut) await consider(plan, s, talk, ops);
+    for (;;) {
+      await talk.point('round');
+      const fromPeople = talk.humanEdits;
+      if (fromPeople.length > 0) {
+        talk.humanEdits = [];
+        s.rounds++;
+        if ((await screenRound(plan, s, talk, ops, fromPeople, 'person', fromPeople.length)) > 0)
+          this.keptSinceSweep = true;
+      }
+      if (failingTasks(plan, s).length === 0 || this.dry >= plan.search.dryRounds) {
+        if (unseen(s) > 0) await consider(plan, s, talk, ops);
+        await this.sweepAll('sweep');
+      }
+      const failing = failingTasks(plan, s);
+      if (failing.length === 0) continue;
+      const kept = await this.round(failing);
+      this.dry = kept > 0 ? 0 : this.dry + 1;
+      if (kept > 0) this.keptSinceSweep = true;
+      const full = plan.gate.rule === 'skillopt' ? 1 : plan.search.draftSize;
+      if (unseen(s) >= full) await consider(plan, s, talk, ops);
+    }
+  }
+
+  /** One reflection and the screening of what it hands in. */
+  private async round(failing: readonly string[]): Promise<number> {
+    const { plan, s, talk, ops } = this;
+    s.rounds++;
+    const ask = this.request(failing);
+    const answer = await talk.propose(ask, { draft: s.draftText, incumbent: s.incumbent });
+    if (answer.kind === 'unusable') {
+      await decideEmptyRound(s, talk, 'unusable', answer.detail);
+      this.unusable.saw(false);
+      return 0;
+    }
+    this.unusable.saw(true);
+    const { edits, summary } = answer.proposal;
+    if (edits.length === 0) {
+      await decideEmptyRound(s, talk, 'none-offered', summary);
+      return 0;
+    }
+    return screenRound(plan, s, talk, ops, edits, 'reflection', ask.atMost);
+  }
+
+  /** What the reflection is asked. Only train stands in it; its key names rollouts, never what lies beside the log. */
+  private request(failing: readonly string[]): ProposeAsk {
+    const { plan, s, talk } = this;
+    const shuffled = [...failing]
+      .map((t) => [shortHash(`${plan.sessionSeed}|${s.rounds}|show|${t}`), t] as const)
+      .sort(([a], [b]) => (a < b ? -1 : 1))
+      .map(([, t]) => ({ task: t, rollout: s.newest.get(t) ?? '' }));
+    const body = {
+      round: s.rounds,
+      skill: talk.hash(s.draftText),
+      atMost: Math.max(1, Math.min(mostEdits(plan.train.length, plan.editBudget), failing.length)),
+      notes: [...talk.notes],
+      banned: [...talk.banned],
+      failing: shuffled,
+    };
+    return {
+      key: `reflection/${s.rounds}/${shortHash(JSON.stringify({ ...body, failing: shuffled.map((x) => x.rollout) }))}`,
+      ...body,
+      passing: plan.train.map((t) => t.id).filter((t) => s.train.get(t) === 1),
+      tried: [...s.tried],
+      refused: [...s.refused],
+    };
+  }
+}

@@ -1,0 +1,118 @@
+import type { Score } from '../events/shapes.ts';
+import { type Edit, editIdentity } from '../ports/edit.ts';
+import type { RefusedDraft, TriedEdit } from '../ports/proposals.ts';
+import type { Settled } from './conversation.ts';
+import type { LoopPlan } from './plan.ts';
+
+/** One outcome on selection: value under the metric in 1/1000, and pass or fail. Null = unscored. */
+export type Cell = { readonly value: number; readonly hard: 0 | 1 } | null;
+
+export function cellOf(s: Settled): Cell {
+  return s.value === null || s.hard === null ? null : { value: s.value, hard: s.hard };
+}
+
+/** An edit of the draft and the train task that it was seen to fix (null: kept without a try). */
+export type Kept = { readonly edit: Edit; readonly hash: string; readonly fixed: string | null };
+
+/** What the search knows. Changed only by the engine's own functions, between two awaited calls. */
+export type SearchState = {
+  incumbent: string;
+  draft: Kept[];
+  /** Incumbent with the draft's edits applied. */
+  draftText: string;
+  /** Edits of the draft that a gate has seen. */
+  gated: number;
+  /** The incumbent's outcomes on selection, block by block. */
+  bank: Map<string, Cell[]>;
+  /** Last scored outcome of a train task under the draft. */
+  readonly train: Map<string, 0 | 1>;
+  /** Key of the newest failing rollout of a train task. */
+  readonly newest: Map<string, string>;
+  /** Points of an edit, by identity. */
+  readonly points: Map<string, number>;
+  tried: TriedEdit[];
+  readonly refused: RefusedDraft[];
+  rounds: number;
+  roundsAtGate: number;
+  /** Edits handed in since the gate before. */
+  offered: number;
+  steps: number;
+  /** A gate was cut off by budget, limit or a changed environment: it starts anew before anything else. */
+  gateCut: boolean;
+  accepted: number;
+  /** Rejections in a row: until the draft is dropped, until the incumbent is rolled anew. */
+  rejectedInRow: number;
+  rejectedSinceRefresh: number;
+  /** Gates or sweeps in a row that could not be judged. */
+  indecisive: number;
+};
+
+export function startState(plan: LoopPlan): SearchState {
+  return {
+    incumbent: plan.seedText,
+    draft: [],
+    draftText: plan.seedText,
+    gated: 0,
+    bank: emptyBank(plan),
+    train: new Map(),
+    newest: new Map(),
+    points: new Map(),
+    tried: [],
+    refused: [],
+    rounds: 0,
+    roundsAtGate: 0,
+    offered: 0,
+    steps: 0,
+    gateCut: false,
+    accepted: 0,
+    rejectedInRow: 0,
+    rejectedSinceRefresh: 0,
+    indecisive: 0,
+  };
+}
+
+export function emptyBank(plan: LoopPlan): Map<string, Cell[]> {
+  return new Map(plan.selection.map((t) => [t.id, []]));
+}
+
+/** Train tasks whose last outcome under the draft was a failure that can be shown. */
+export function failingTasks(plan: LoopPlan, s: SearchState): string[] {
+  return plan.train.map((t) => t.id).filter((t) => s.train.get(t) === 0 && s.newest.has(t));
+}
+
+/** Edits of the draft that no gate has seen. */
+export function unseen(s: SearchState): number {
+  return s.draft.length - s.gated;
+}
+
+/** Notes an outcome on a train task. */
+export function noteTrain(s: SearchState, task: string, settled: Settled): void {
+  if (settled.hard === 0) s.newest.set(task, settled.rollout);
+}
+
+/** Throws the draft away; the tasks that its edits were seen to fix count as failing again. */
+export function dropDraft(s: SearchState): void {
+  for (const kept of s.draft) if (kept.fixed !== null) s.train.set(kept.fixed, 0);
+  const gone = new Set(s.draft.map((k) => editIdentity(k.edit)));
+  s.tried = s.tried.filter((t) => t.fate !== 'in-draft' || !gone.has(editIdentity(t.edit)));
+  s.draft = [];
+  s.draftText = s.incumbent;
+  s.gated = 0;
+}
+
+/** Counts and mean of some cells. */
+export function scoreOf(cells: readonly Cell[]): Score {
+  const got = cells.filter((c) => c !== null);
+  const sum = got.reduce((a, c) => a + c.value, 0);
+  return {
+    passed: got.filter((c) => c.hard === 1).length,
+    scored: got.length,
+    of: cells.length,
+    mean: got.length === 0 ? null : Math.round((sum / got.length) * 10) / 10000,
+  };
+}
+
+/** A cell's value as it stands in the log: 0…1, null = unscored. */
+export function shown(c: Cell): number | null {
+  return c === null ? null : c.value / 1000;
+}

@@ -1,0 +1,77 @@
+import type { RunState } from './run-state.ts';
+import { scoreText } from './words.ts';
+
+/** What may be said at the end of a run, and the one next step. */
+export type Conclusion = {
+  /** The headline in a sentence; the sealed test is the only one that counts. */
+  readonly headline: string;
+  readonly next: string;
+};
+
+/** `dir` is the session's directory as the user would type it. */
+export function conclusion(state: RunState, dir: string): Conclusion {
+  const { ended, confirmation, finalized } = state;
+  const metric = state.plan?.gate.metric ?? 'hard';
+  const at = dir === '.' ? '' : ` ${dir}`;
+  if (state.paused !== null && finalized === null)
+    return { headline: `paused: ${state.paused.why}`, next: state.paused.fix };
+  if (!ended) return { headline: 'the search has not ended', next: `skillopt run${at}   (goes on where it stopped)` };
+  if (finalized) {
+    const arm = (name: string) => finalized.arms.find((a) => a.arm === name);
+    const result = arm('result');
+    const interval = result?.interval
+      ? `, 95 % interval ${percent(result.interval[0])} to ${percent(result.interval[1])}`
+      : '';
+    const seed = scoreText(arm('seed')?.score, metric);
+    const none = scoreText(arm('no-skill')?.score, metric);
+    return {
+      headline: `sealed test: ${scoreText(result?.score, metric)} with the result, ${seed} with the seed, ${none} without a skill (opened once${finalized.look > 1 ? `, look ${finalized.look}` : ''}${finalized.complete ? '' : ', cut short by a limit'}${interval})`,
+      next: state.session?.rehearsal
+        ? `read ${dir}/skillopt.md, then bring a skill of your own: skillopt run --help`
+        : `read the diff in ${dir}/skillopt.md, then skillopt finalize${at} --apply`,
+    };
+  }
+  switch (ended.result) {
+    case 'improved':
+      return {
+        headline: `confirmed on selection: ${scoreText(confirmation?.final, metric)} against the seed’s ${scoreText(confirmation?.seed, metric)}, fresh runs (selection numbers are picked because they were good)`,
+        next: `skillopt finalize${at}   (opens the sealed test, once)`,
+      };
+    case 'no-measurable-difference':
+      return ended.accepted === 0
+        ? { headline: 'nothing was kept: the seed is the result', next: nothingKept(state) }
+        : {
+            headline: `no measurable difference: ${scoreText(confirmation?.final, metric)} against the seed’s ${scoreText(confirmation?.seed, metric)}, fresh runs`,
+            next: `skillopt finalize${at}   (opens the sealed test, once), or add tasks and start again`,
+          };
+    case 'not-confirmed':
+      return {
+        headline: `not confirmed: on fresh runs ${scoreText(confirmation?.final, metric)} against the seed’s ${scoreText(confirmation?.seed, metric)}; the seed is handed back and the test stays sealed`,
+        next: 'add selection tasks, or raise the budget in a new session; the snapshots stay',
+      };
+    case 'underpowered':
+      return { headline: 'this pack can’t tell: too few tasks', next: 'add selection tasks' };
+    default:
+      return ended.result satisfies never;
+  }
+}
+
+function nothingKept(state: RunState): string {
+  switch (state.ended?.cause) {
+    case 'ceiling':
+      return 'the seed passes every train task: bring harder tasks';
+    case 'measurement-broken':
+      return `mend the measurement first (${[...state.rollouts.unscored.keys()].join(', ') || 'no rollout could be scored'})`;
+    case 'optimizer-failed':
+      return 'use another optimizer model; the log shows what it handed in';
+    case 'budget':
+    case 'limit':
+      return 'raise the budget in a new session';
+    default:
+      return 'try another optimizer, or bring tasks that the skill should help with';
+  }
+}
+
+function percent(x: number): string {
+  return `${Math.round(x * 100)} %`;
+}

@@ -1,0 +1,104 @@
+import { z } from 'zod';
+import { editOps, editRejections } from '../ports/edit.ts';
+import { inputPoints } from '../ports/inputs.ts';
+import { unscoredReasons } from '../ports/outcome.ts';
+
+/** The values that events are made of. zod stands here because the log is a border: its lines come from a file. */
+export const editShape = z.object({
+  op: z.enum(editOps),
+  target: z.string(),
+  content: z.string(),
+  cites: z.array(z.string()).readonly(),
+  reason: z.string(),
+});
+
+export const outcomeShape = z.discriminatedUnion('status', [
+  z.object({
+    status: z.literal('scored'),
+    hard: z.union([z.literal(0), z.literal(1)]),
+    soft: z.number().min(0).max(1),
+    rewards: z.record(z.string(), z.number()),
+    read: z.boolean().nullable(),
+    agentTimedOut: z.literal(true).optional(),
+  }),
+  z.object({ status: z.literal('unscored'), reason: z.enum(unscoredReasons), detail: z.string() }),
+]);
+
+const count = z.number().int().nonnegative().nullable();
+export const usageShape = z.object({
+  inputTokens: count,
+  outputTokens: count,
+  costUsd: z.number().nonnegative().nullable(),
+  requests: count,
+});
+
+export const limitsShape = z.object({
+  rollouts: z.number().int().positive().nullable(),
+  minutes: z.number().positive().nullable(),
+});
+
+export const inputShape = z.discriminatedUnion('kind', [
+  z.object({ kind: z.literal('note'), text: z.string() }),
+  z.object({ kind: z.literal('ban'), text: z.string().min(1) }),
+  z.object({ kind: z.literal('edit'), edit: editShape }),
+  z.object({ kind: z.literal('budget.changed'), rollouts: z.number().int().positive() }),
+  z.object({ kind: z.literal('limits.changed'), limits: limitsShape }),
+  z.object({ kind: z.literal('limit.reached'), limit: z.enum(['rollouts', 'minutes']) }),
+  z.object({
+    kind: z.literal('environment.changed'),
+    what: z.string(),
+    versions: z.record(z.string(), z.string()),
+  }),
+  z.object({ kind: z.literal('finish') }),
+]);
+
+/** Where an input was taken: at a named point, or as the answer to the rollout or reflection that the engine waited for. */
+export const turnPoint = z.enum([...inputPoints, 'take', 'propose']);
+
+export const taskRefShape = z.object({ id: z.string(), hash: z.string(), instructionHash: z.string() });
+
+export const gateRuleName = z.enum(['balanced', 'bold', 'careful', 'skillopt']);
+export const metricName = z.enum(['hard', 'soft', 'mixed']);
+
+export const rejectionReason = z.enum([
+  ...editRejections,
+  'none-offered',
+  'unusable',
+  'nothing-left-to-fix',
+  'in-draft',
+  'conflict',
+  'banned',
+  'too-many',
+]);
+
+/** A share as counts: `passed` of `scored` scored rollouts; `mean` is the mean score, 0…1 (null when nothing was scored). */
+export const scoreShape = z.object({
+  passed: z.number().int(),
+  scored: z.number().int(),
+  of: z.number().int(),
+  mean: z.number().nullable(),
+});
+export type Score = z.infer<typeof scoreShape>;
+
+/** One task at one time: scores are 0…1, null = unscored. */
+export const pairShape = z.object({
+  task: z.string(),
+  block: z.number().int(),
+  before: z.number().nullable(),
+  after: z.number().nullable(),
+});
+
+export const causes = [
+  'completed',
+  'budget',
+  'limit',
+  'ceiling',
+  'plateau',
+  'stopped',
+  'optimizer-failed',
+  'measurement-broken',
+] as const;
+export type Cause = (typeof causes)[number];
+
+export const results = ['improved', 'no-measurable-difference', 'underpowered', 'not-confirmed'] as const;
+export type SearchResult = (typeof results)[number];
