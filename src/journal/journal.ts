@@ -1,0 +1,268 @@
+import { closeSync, fdatasyncSync, fstatSync, ftruncateSync, openSync, readSync, writeSync } from 'node:fs';
+import { type Event, type LoggedEvent, mustSync } from '../events/events.ts';
+import { fail, SkilloptError } from '../ports/failure.ts';
+import { sha256 } from '../ports/hash.ts';
+
+/** Hash that stands as `prev` in the first line. */
+export const GENESIS = '0'.repeat(32);
+
+/** The chain hash of a line (without its newline): 128 bits of SHA-256 in hex. */
+export function chainHash(line: string): string {
+  return sha256(line).slice(0, 32);
+}
+
+/** Where a log stands: number of whole lines and hash of the last one. */
+export type Head = { readonly lines: number; readonly hash: string };
+
+/** One whole line: the event as it stands, and its text from `"type"` on, which is what decisions are compared by. */
+export type ReadLine = { readonly event: LoggedEvent; readonly body: string; readonly raw: string };
+
+/** What reading found: lines handed out, where the good part ends, and whether a torn last line follows it. */
+export type ReadEnd = { readonly head: Head; readonly goodBytes: number; readonly torn: boolean };
+
+/** Whole lines from a file, in pieces of 1 MB, so that a log of any size needs little memory. Returns the bytes after the last newline. */
+function* linesOfFile(fd: number): Generator<string, number> {
+  const piece = Buffer.alloc(1 << 20);
+  let rest = Buffer.alloc(0);
+  let at = 0;
+  for (;;) {
+    const n = readSync(fd, piece, 0, piece.length, at);
+    if (n === 0) return rest.length;
+    at += n;
+    const all = rest.length > 0 ? Buffer.concat([rest, piece.subarray(0, n)]) : piece.subarray(0, n);
+    let from = 0;
+    for (let to = all.indexOf(10, from); to >= 0; to = all.indexOf(10, from)) {
+      yield all.toString('utf8', from, to);
+      from = to + 1;
+    }
+    rest = Buffer.from(all.subarray(from));
+  }
+}
+
+function* linesOfText(text: string): Generator<string, number> {
+  let from = 0;
+  for (let to = text.indexOf('\n'); to >= 0; to = text.indexOf('\n', from)) {
+    yield text.slice(from, to);
+    from = to + 1;
+  }
+  return text.length - from;
+}
+
+/** Reads whole lines and holds them against the chain. A break in the middle is refused with its line. */
+function* checked(lines: Generator<string, number>, where: string): Generator<ReadLine, ReadEnd> {
+  let head: Head = { lines: 0, hash: GENESIS };
+  let goodBytes = 0;
+  for (;;) {
+    const next = lines.next();
+    if (next.done) return { head, goodBytes, torn: next.value > 0 };
+    const raw = next.value;
+    const line = head.lines + 1;
+    const broken = (what: string) =>
+      fail(
+        'log-broken',
+        `the log is broken at line ${line}: ${what}`,
+        `${where}:${line}`,
+        'restore the file from a copy; skillopt never changes a line that it wrote',
+      );
+    let event: LoggedEvent;
+    try {
+      event = JSON.parse(raw) as LoggedEvent;
+    } catch {
+      throw broken('not JSON');
+    }
+    if (typeof event !== 'object' || event === null || event.seq !== line || event.prev !== head.hash)
+      throw broken('it does not continue the line before (changed, dropped or inserted)');
+    if (event.v !== 1) throw broken(`version ${String(event.v)} is not known to this program; use a newer one`);
+    head = { lines: line, hash: chainHash(raw) };
+    goodBytes += Buffer.byteLength(raw) + 1;
+    yield { event, body: `{${raw.slice(raw.indexOf('"type":'))}`, raw };
+  }
+}
+
+/** Reads a log file without changing it. The generator's return value says where the good part ends. */
+export function* readLog(path: string): Generator<ReadLine, ReadEnd> {
+  const fd = openForReading(path);
+  try {
+    return yield* checked(linesOfFile(fd), path);
+  } finally {
+    closeSync(fd);
+  }
+}
+
+function openForReading(path: string): number {
+  try {
+    return openSync(path, 'r');
+  } catch (cause) {
+    throw fail(
+      'usage',
+      'there is no session here: its log can’t be opened',
+      path,
+      'name the session’s directory, or start one with `skillopt run`',
+      { cause },
+    );
+  }
+}
+
+/** The head after each line of a text: for tests and for looking up prefixes. */
+export function readText(text: string, where = 'log'): { readonly lines: readonly ReadLine[]; readonly end: ReadEnd } {
+  const reader = checked(linesOfText(text), where);
+  const lines: ReadLine[] = [];
+  for (;;) {
+    const next = reader.next();
+    if (next.done) return { lines, end: next.value };
+    lines.push(next.value);
+  }
+}
+
+type Listener = (event: LoggedEvent) => void;
+
+/**
+ * The append-only log. One writer: sequence number and hash are taken at the write, one O_APPEND write a line, synced
+ * for everything but markers. `read()` comes first, once. Listeners hear of an event only when it is in the log.
+ */
+export class Journal {
+  private head: Head = { lines: 0, hash: GENESIS };
+  private bytes = 0;
+  private started = false;
+  private readonly listeners: Listener[] = [];
+  private readonly kept: string[] = [];
+
+  private constructor(
+    private readonly source: () => Generator<string, number>,
+    private readonly fd: number | null,
+    readonly where: string,
+    private readonly now: () => string,
+    /** Called before each line is written; a test ends the session here. */
+    private readonly beforeWrite: (line: string) => void,
+  ) {}
+
+  /** Opens (or creates) a log file for appending. */
+  static open(path: string, options: { readonly now: () => string }): Journal {
+    let fd: number;
+    try {
+      fd = openSync(path, 'a+', 0o600);
+    } catch (cause) {
+      throw diskFailure('the log can’t be opened for writing', path, cause);
+    }
+    return new Journal(
+      () => linesOfFile(fd),
+      fd,
+      path,
+      options.now,
+      () => {},
+    );
+  }
+
+  /** A log in memory, for tests: starts from `text`. */
+  static memory(
+    text: string,
+    options: { readonly now?: () => string; readonly beforeWrite?: (line: string) => void } = {},
+  ): Journal {
+    return new Journal(
+      () => linesOfText(text),
+      null,
+      'memory',
+      options.now ?? (() => '2000-01-01T00:00:00.000Z'),
+      options.beforeWrite ?? (() => {}),
+    );
+  }
+
+  /** Every whole line, held against the chain; a torn last line is cut off so that appending can go on. */
+  *read(): Generator<ReadLine, ReadEnd> {
+    this.started = true;
+    const reader = checked(this.source(), this.where);
+    for (;;) {
+      const next = reader.next();
+      if (next.done) {
+        const end = next.value;
+        this.head = end.head;
+        this.bytes = end.goodBytes;
+        if (end.torn && this.fd !== null) ftruncateSync(this.fd, end.goodBytes);
+        return end;
+      }
+      if (this.fd === null) this.kept.push(next.value.raw);
+      yield next.value;
+    }
+  }
+
+  /** Hears every event from now on, after it was written. */
+  onAppend(listener: Listener): void {
+    this.listeners.push(listener);
+  }
+
+  /** Appends one event; throws `disk` (and leaves the log as it was) when it can’t be written whole. */
+  append(event: Event): LoggedEvent {
+    if (!this.started) throw new Error('a journal is read before it is written');
+    const seq = this.head.lines + 1;
+    const at = this.now();
+    const line = `{"v":1,"seq":${seq},"at":"${at}","prev":"${this.head.hash}",${JSON.stringify(event).slice(1)}`;
+    this.beforeWrite(line);
+    if (this.fd === null) this.kept.push(line);
+    else this.write(this.fd, `${line}\n`, mustSync(event.type));
+    const logged = { v: 1, seq, at, prev: this.head.hash, ...event } as LoggedEvent;
+    this.head = { lines: seq, hash: chainHash(line) };
+    for (const listener of this.listeners) listener(logged);
+    return logged;
+  }
+
+  private write(fd: number, text: string, sync: boolean): void {
+    const bytes = Buffer.from(text);
+    try {
+      const written = writeSync(fd, bytes);
+      if (written !== bytes.length) throw new Error(`only ${written} of ${bytes.length} bytes were written`);
+      if (sync) fdatasyncSync(fd);
+    } catch (cause) {
+      this.undo(fd);
+      throw diskFailure('the log can’t be written', this.where, cause);
+    }
+    this.bytes += bytes.length;
+  }
+
+  private undo(fd: number): void {
+    try {
+      if (fstatSync(fd).size > this.bytes) ftruncateSync(fd, this.bytes);
+    } catch {
+      // a torn last line is cut off at the next open
+    }
+  }
+
+  get position(): Head {
+    return this.head;
+  }
+
+  /** The whole text of a log in memory. */
+  text(): string {
+    return this.kept.map((l) => `${l}\n`).join('');
+  }
+
+  close(): void {
+    if (this.fd !== null) closeSync(this.fd);
+  }
+}
+
+/** A failure of the disk under one of the session's files. */
+export function diskFailure(what: string, where: string, cause: unknown): SkilloptError {
+  if (cause instanceof SkilloptError) return cause;
+  const code = (cause as { code?: string } | null)?.code ?? '';
+  const fix =
+    code === 'ENOSPC' || code === 'EDQUOT'
+      ? 'free some space and start again; what is finished is kept'
+      : code === 'EROFS' || code === 'EACCES' || code === 'EPERM'
+        ? 'make the directory writable, or use another one'
+        : 'look at the disk and the directory, then start again; what is finished is kept';
+  const reason = code || (cause instanceof Error ? cause.message : String(cause));
+  return fail('disk', `${what} (${reason})`, where, fix, { cause, retryable: true });
+}
+
+/** For tests: the chain written anew over changed events. */
+export function rechain(events: readonly Record<string, unknown>[]): string {
+  let prev = GENESIS;
+  let out = '';
+  for (const [i, event] of events.entries()) {
+    const { v: _v, seq: _seq, at, prev: _prev, ...rest } = event;
+    const line = `{"v":1,"seq":${i + 1},"at":"${String(at)}","prev":"${prev}",${JSON.stringify(rest).slice(1)}`;
+    prev = chainHash(line);
+    out += `${line}\n`;
+  }
+  return out;
+}

@@ -1,0 +1,90 @@
+import { closeSync, existsSync, fsyncSync, mkdirSync, openSync, readFileSync, renameSync, writeSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fail } from '../ports/failure.ts';
+import { sha256 } from '../ports/hash.ts';
+import { diskFailure } from './journal.ts';
+
+/** Texts beside the log, by their SHA-256. Written whole before the event that names them. */
+export interface Texts {
+  /** Keeps a text; returns its hash. */
+  put(text: string): string;
+  /** The text, or a failure that tells *missing* from *changed*. */
+  get(hash: string): string;
+  /** What is wrong with a text, without throwing. */
+  check(hash: string): 'ok' | 'missing' | 'changed';
+}
+
+export class TextFiles implements Texts {
+  constructor(private readonly dir: string) {}
+
+  private path(hash: string): string {
+    return join(this.dir, hash.slice(0, 2), `${hash}.txt`);
+  }
+
+  put(text: string): string {
+    const hash = sha256(text);
+    const path = this.path(hash);
+    if (!existsSync(path)) writeWhole(path, text);
+    return hash;
+  }
+
+  get(hash: string): string {
+    const state = this.check(hash);
+    if (state === 'ok') return readFileSync(this.path(hash), 'utf8');
+    throw fail(
+      'log-broken',
+      `a text that the log names is ${state}`,
+      this.path(hash),
+      'restore the session’s .skillopt folder from a copy',
+    );
+  }
+
+  check(hash: string): 'ok' | 'missing' | 'changed' {
+    let text: string;
+    try {
+      text = readFileSync(this.path(hash), 'utf8');
+    } catch {
+      return 'missing';
+    }
+    return sha256(text) === hash ? 'ok' : 'changed';
+  }
+}
+
+/** Texts in memory, for tests. */
+export class TextMemory implements Texts {
+  constructor(readonly texts = new Map<string, string>()) {}
+  put(text: string): string {
+    const hash = sha256(text);
+    this.texts.set(hash, text);
+    return hash;
+  }
+  get(hash: string): string {
+    const text = this.texts.get(hash);
+    if (text === undefined) throw fail('log-broken', 'a text that the log names is missing', hash, 'none');
+    return text;
+  }
+  check(hash: string): 'ok' | 'missing' | 'changed' {
+    return this.texts.has(hash) ? 'ok' : 'missing';
+  }
+}
+
+let writes = 0;
+
+/** Writes a file whole or not at all: a sibling, synced, then renamed over it. */
+export function writeWhole(path: string, text: string): void {
+  const sibling = `${path}.${process.pid}-${++writes}.tmp`;
+  try {
+    mkdirSync(dirname(path), { recursive: true });
+    const fd = openSync(sibling, 'wx', 0o644);
+    try {
+      const bytes = Buffer.from(text);
+      for (let at = 0; at < bytes.length; ) at += writeSync(fd, bytes, at);
+      fsyncSync(fd);
+    } finally {
+      closeSync(fd);
+    }
+    renameSync(sibling, path);
+  } catch (cause) {
+    throw diskFailure('a file can’t be written', path, cause);
+  }
+}

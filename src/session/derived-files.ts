@@ -1,0 +1,110 @@
+import { existsSync, mkdirSync, readFileSync, renameSync } from 'node:fs';
+import type { LoggedEvent } from '../events/events.ts';
+import type { RunState } from '../events/run-state.ts';
+import type { Head } from '../journal/journal.ts';
+import { diskFailure } from '../journal/journal.ts';
+import { writeWhole } from '../journal/texts.ts';
+import type { SessionPaths } from './paths.ts';
+
+/** Renders `skillopt.md` from a prefix of the log: the same prefix, the same bytes. */
+export type RenderDocument = (state: RunState, head: Head) => string;
+
+/** The prefix that a document names as its own, or null. */
+export function documentHead(text: string): Head | null {
+  const m = /log (\d+) lines, head ([0-9a-f]{32})/.exec(text);
+  return m?.[1] && m[2] ? { lines: Number(m[1]), hash: m[2] } : null;
+}
+
+export function readIfThere(path: string): string | null {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch (e) {
+    if ((e as { code?: string }).code === 'ENOENT') return null;
+    throw diskFailure('a session file can’t be read', path, e);
+  }
+}
+
+/** Events after which the files are written anew. */
+const telling: ReadonlySet<LoggedEvent['type']> = new Set([
+  'plan.fixed',
+  'evaluation.finished',
+  'gate.decided',
+  'incumbent.changed',
+  'confirmation.finished',
+  'session.ended',
+  'session.paused',
+  'finalize.started',
+  'finalize.finished',
+]);
+
+/**
+ * `best_skill.md`, the snapshots and `skillopt.md`: written whole after their event, rebuilt at open. A file that is
+ * not the rendering of some prefix of the log is the user's: it is set aside, never overwritten.
+ */
+export class DerivedFiles {
+  constructor(
+    private readonly paths: SessionPaths,
+    private readonly render: RenderDocument,
+    /** Hears of a file that was set aside. */
+    private readonly onSetAside: (from: string, to: string) => void,
+  ) {}
+
+  /** The document as the log's prefix renders it, given the state just when that prefix was read. */
+  private expected: string | null = null;
+  private existing: string | null = null;
+  private prefix: Head | null = null;
+
+  /** Before the log is read: which prefix does the document name? */
+  beforeReading(): void {
+    this.existing = readIfThere(this.paths.document);
+    this.prefix = this.existing === null ? null : documentHead(this.existing);
+  }
+
+  /** While the log is read, after each line. */
+  whileReading(state: RunState, head: Head): void {
+    if (this.prefix?.lines === head.lines && this.prefix.hash === head.hash) this.expected = this.render(state, head);
+  }
+
+  /** After the log was read: sets aside what is not ours and writes what is missing or stale. */
+  rebuild(state: RunState, head: Head): void {
+    if (this.existing !== null && this.existing !== this.expected) this.setAside(this.paths.document);
+    const best = readIfThere(this.paths.best);
+    if (best !== null && ![...state.skills.values()].some((s) => s.text === best)) this.setAside(this.paths.best);
+    for (const { version, text } of state.skills.values()) {
+      const snapshot = readIfThere(this.paths.snapshot(version));
+      if (snapshot !== null && snapshot !== text) this.setAside(this.paths.snapshot(version));
+    }
+    this.write(state, head);
+  }
+
+  /** After an event of the running session. */
+  after(event: LoggedEvent, state: RunState, head: Head): void {
+    if (telling.has(event.type)) this.write(state, head);
+  }
+
+  /** Writes everything as the log says it is. */
+  write(state: RunState, head: Head): void {
+    if (state.session === null || state.plan === null) return;
+    for (const { version, text } of state.skills.values())
+      if (!existsSync(this.paths.snapshot(version))) writeWhole(this.paths.snapshot(version), text);
+    const best = state.skills.get(state.incumbent)?.text;
+    if (best !== undefined && readIfThere(this.paths.best) !== best) writeWhole(this.paths.best, best);
+    writeWhole(this.paths.document, this.render(state, head));
+  }
+
+  private setAside(path: string): void {
+    const dot = path.lastIndexOf('.');
+    for (let n = 1; ; n++) {
+      const to = `${path.slice(0, dot)}.yours-${n}${path.slice(dot)}`;
+      if (existsSync(to)) continue;
+      try {
+        mkdirSync(this.paths.snapshots, { recursive: true });
+        renameSync(path, to);
+      } catch (cause) {
+        throw diskFailure('a file of yours can’t be set aside', path, cause);
+      }
+      this.onSetAside(path, to);
+      return;
+    }
+  }
+}

@@ -1,0 +1,141 @@
+import type { Config } from '../config/schema.ts';
+import type { LoopPlan } from '../engine/plan.ts';
+import { ENGINE, RULES } from '../engine/rules.ts';
+import { makeSplits } from '../engine/splits.ts';
+import type { EventOf } from '../events/events.ts';
+import { fail } from '../ports/failure.ts';
+import { shortHash } from '../ports/hash.ts';
+import type { Pack, TaskRef } from '../ports/task.ts';
+
+/** The seed as it was copied into the session. */
+export type SeedSkill = {
+  readonly name: string;
+  readonly text: string;
+  /** Hash of the bundled files, and their relative paths. */
+  readonly bundle: string;
+  readonly files: readonly string[];
+  /** Where it came from, as the user wrote it. */
+  readonly from: string;
+};
+
+export type CreateOptions = {
+  readonly session: string;
+  readonly program: string;
+  readonly config: Config;
+  readonly skill: SeedSkill;
+  readonly pack: Pack;
+  readonly rehearsal: boolean;
+  readonly versions: Readonly<Record<string, string>>;
+};
+
+/** Everything that makes two rollouts of one (skill, task) comparable; 8 hex digits in every key. */
+export function environmentFingerprint(config: Config, bundle: string): string {
+  const { backend, agent, model, timeouts, gate } = config;
+  return shortHash(JSON.stringify([backend, agent, model, timeouts, gate.passThreshold, bundle]), 8);
+}
+
+const refOf = ({ id, hash, instructionHash }: TaskRef): TaskRef => ({ id, hash, instructionHash });
+
+/** Fixes skill, pack, environment and engine. */
+export function createdEvent(o: CreateOptions): EventOf<'session.created'> {
+  const { config } = o;
+  return {
+    type: 'session.created',
+    session: o.session,
+    engine: ENGINE,
+    rules: [...RULES],
+    program: o.program,
+    seed: config.seed,
+    rehearsal: o.rehearsal,
+    skill: { ...o.skill, files: [...o.skill.files], hash: shortHash(o.skill.text) },
+    pack: { name: packName(config.pack), hash: o.pack.hash, from: config.pack, tasks: o.pack.tasks.map(refOf) },
+    environment: {
+      backend: config.backend,
+      agent: config.agent,
+      model: config.model,
+      passThreshold: config.gate.passThreshold,
+      fingerprint: environmentFingerprint(config, o.skill.bundle),
+      versions: { ...o.versions },
+    },
+    config: { ...config },
+  };
+}
+
+/** Splits as the config wants them: a pure function of what `session.created` holds. */
+export function splitsEvent(created: EventOf<'session.created'>): EventOf<'splits.fixed'> {
+  const config = created.config as Config;
+  const wanted = config.splits;
+  const splits = makeSplits(created.pack.tasks, wanted, created.seed);
+  return {
+    type: 'splits.fixed',
+    train: splits.train.map(refOf),
+    selection: splits.selection.map(refOf),
+    test: splits.test.map(refOf),
+  };
+}
+
+/** Gate, optimizer and budget: a pure function of what `session.created` holds. */
+export function planEvent(created: EventOf<'session.created'>, splits: EventOf<'splits.fixed'>): EventOf<'plan.fixed'> {
+  const config = created.config as Config;
+  const least = 3 * splits.selection.length + splits.train.length + 1;
+  if (config.budget.rollouts < least)
+    throw fail(
+      'config',
+      `a budget of ${config.budget.rollouts} rollouts is too small: ${3 * splits.selection.length} go to selection (start and confirmation), ${splits.train.length} to train, and one is the least to try an edit`,
+      'budget.rollouts',
+      `give at least ${least}; some hundreds are useful`,
+    );
+  return {
+    type: 'plan.fixed',
+    gate: { rule: config.gate.rule, metric: config.gate.metric },
+    editBudget: config.editBudget,
+    search: { ...config.search },
+    budget: config.budget.rollouts,
+    limits: { ...config.limits },
+    seedAttempt: 'fresh',
+    optimizer: config.optimizer,
+  };
+}
+
+/** The loop's plan, read back from the log's first lines. */
+export function loopPlan(
+  created: EventOf<'session.created'>,
+  splits: EventOf<'splits.fixed'>,
+  plan: EventOf<'plan.fixed'>,
+): LoopPlan {
+  return {
+    sessionSeed: created.seed,
+    seedText: created.skill.text,
+    environment: created.environment.fingerprint,
+    train: splits.train,
+    selection: splits.selection,
+    test: splits.test,
+    gate: plan.gate,
+    editBudget: plan.editBudget,
+    search: plan.search,
+    budget: plan.budget,
+    seedAttempt: plan.seedAttempt,
+  };
+}
+
+/** A session of another engine or of other rules can't go on here. */
+export function checkRules(created: EventOf<'session.created'>, where: string): void {
+  if (created.engine === ENGINE && JSON.stringify(created.rules) === JSON.stringify(RULES)) return;
+  throw fail(
+    'session-mismatch',
+    `this session was drawn by engine ${created.engine} with ${created.rules.join(', ')}; this program draws with engine ${ENGINE}, ${RULES.join(', ')}`,
+    where,
+    'use the program version that made it, or fork it',
+  );
+}
+
+/** `example:hello-harbor` → `hello-harbor`, `../packs/jq/` → `jq`. */
+function packName(from: string): string {
+  return (
+    from
+      .replace(/^example:/, '')
+      .split(/[\\/]/)
+      .filter((part) => part !== '')
+      .at(-1) ?? from
+  );
+}

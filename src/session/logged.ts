@@ -1,0 +1,132 @@
+import type { Decision, EventOf } from '../events/events.ts';
+import { kindOf } from '../events/events.ts';
+import type { ReadEnd, ReadLine } from '../journal/journal.ts';
+import type { ProposeAnswer } from '../ports/engine.ts';
+import { fail } from '../ports/failure.ts';
+import { sha256 } from '../ports/hash.ts';
+import type { Input } from '../ports/inputs.ts';
+import type { Outcome } from '../ports/outcome.ts';
+
+export type LoggedDecision = { readonly hash: string; readonly line: number; readonly type: Decision['type'] };
+export type LoggedInput = {
+  readonly point: EventOf<'input.received'>['point'];
+  readonly input: Input;
+  readonly line: number;
+};
+export type LoggedOutcome = { readonly outcome: Outcome; readonly trajectory: string | null; readonly line: number };
+export type LoggedProposal = { readonly answer: ProposeAnswer; readonly line: number };
+
+/** Minutes are counted while a process is at work: from its first line to its last. */
+type Segment = { readonly from: number; to: number };
+
+/** A log, indexed for replay: effects by key, decisions in order, inputs by turn. */
+export class Logged {
+  readonly outcomes = new Map<string, LoggedOutcome>();
+  readonly proposals = new Map<string, LoggedProposal>();
+  readonly decisions: LoggedDecision[] = [];
+  readonly inputs = new Map<number, LoggedInput[]>();
+  readonly open = new Set<string>();
+  created: EventOf<'session.created'> | null = null;
+  splits: EventOf<'splits.fixed'> | null = null;
+  plan: EventOf<'plan.fixed'> | null = null;
+  /** How the test was opened; null = it was not. */
+  finalizeStarted: { readonly look: number; readonly attempts: number } | null = null;
+  started = 0;
+  lines = 0;
+  /** Hashes of trajectories that the log names, with the line. */
+  readonly trajectories = new Map<string, number>();
+  private readonly segments: Segment[] = [];
+
+  /** Reads all of it; `each` hears every line on the way (for the fold that the screens read). */
+  static read(
+    reader: Generator<ReadLine, ReadEnd>,
+    each: (line: ReadLine) => void = () => {},
+  ): { readonly logged: Logged; readonly end: ReadEnd } {
+    const logged = new Logged();
+    for (;;) {
+      const next = reader.next();
+      if (next.done) return { logged, end: next.value };
+      logged.add(next.value);
+      each(next.value);
+    }
+  }
+
+  private add({ event, body }: ReadLine): void {
+    this.lines = event.seq;
+    this.clock(event.type, Date.parse(event.at));
+    switch (event.type) {
+      case 'session.created':
+        this.created = event;
+        return;
+      case 'splits.fixed':
+        this.splits = event;
+        return;
+      case 'plan.fixed':
+        this.plan = event;
+        return;
+      case 'rollout.started':
+        this.started++;
+        this.open.add(event.key);
+        return;
+      case 'rollout.cancelled':
+      case 'rollout.lost':
+        this.open.delete(event.key);
+        return;
+      case 'rollout.finished':
+        if (this.outcomes.has(event.key)) throw diverged(event.seq, 'a finished rollout stands twice', event.key, '');
+        this.open.delete(event.key);
+        this.outcomes.set(event.key, { outcome: event.outcome, trajectory: event.trajectory, line: event.seq });
+        if (event.trajectory !== null) this.trajectories.set(event.trajectory, event.seq);
+        return;
+      case 'reflection.finished':
+        if (this.proposals.has(event.key)) throw diverged(event.seq, 'a reflection stands twice', event.key, '');
+        this.proposals.set(event.key, { answer: event.answer, line: event.seq });
+        return;
+      case 'input.received': {
+        const at = this.inputs.get(event.turn) ?? [];
+        at.push({ point: event.point, input: event.input, line: event.seq });
+        this.inputs.set(event.turn, at);
+        return;
+      }
+      case 'finalize.started':
+        this.finalizeStarted = { look: event.look, attempts: event.attempts };
+        this.decided(event.seq, event.type, body);
+        return;
+      default:
+        if (kindOf(event.type) === 'decision') this.decided(event.seq, event.type as Decision['type'], body);
+        else if (kindOf(event.type) === undefined)
+          throw fail(
+            'log-broken',
+            `line ${event.seq} holds an event that this program does not know: ${event.type}`,
+            `line ${event.seq}`,
+            'use the newer program that wrote it',
+          );
+    }
+  }
+
+  private decided(line: number, type: Decision['type'], body: string): void {
+    this.decisions.push({ hash: sha256(body), line, type });
+  }
+
+  private clock(type: string, at: number): void {
+    const last = this.segments.at(-1);
+    if (!last || type === 'session.resumed') this.segments.push({ from: at, to: at });
+    else if (at > last.to) last.to = at;
+  }
+
+  /** Minutes of work that the log shows. */
+  get minutes(): number {
+    return this.segments.reduce((sum, s) => sum + (s.to - s.from), 0) / 60_000;
+  }
+}
+
+/** The log and the engine disagree: an error with the line and both sides. */
+export function diverged(line: number, what: string, logged: string, drawn: string) {
+  const sides = drawn === '' ? logged : `logged: ${logged}\ndrawn:  ${drawn}`;
+  return fail(
+    'log-diverged',
+    `the log and the rules disagree at line ${line}: ${what}`,
+    sides === '' ? `line ${line}` : `line ${line}\n${sides}`,
+    'the log was changed, or another program wrote it; restore it from a copy',
+  );
+}

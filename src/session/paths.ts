@@ -1,0 +1,21 @@
+import { join } from 'node:path';
+
+/** Where things lie in a session's directory: the five session files, and `.skillopt/` for the rest. */
+export function sessionPaths(dir: string) {
+  const hidden = join(dir, '.skillopt');
+  return {
+    dir,
+    config: join(dir, 'skillopt.config.json'),
+    log: join(dir, 'skillopt.jsonl'),
+    document: join(dir, 'skillopt.md'),
+    best: join(dir, 'best_skill.md'),
+    snapshots: join(dir, 'skillopt.snapshots'),
+    snapshot: (version: number) => join(dir, 'skillopt.snapshots', `skill_v${String(version).padStart(4, '0')}.md`),
+    hidden,
+    skill: (name: string) => join(hidden, 'skill', name),
+    skillRoot: join(hidden, 'skill'),
+    pack: join(hidden, 'pack'),
+    texts: join(hidden, 'texts'),
+  };
+}
+export type SessionPaths = ReturnType<typeof sessionPaths>;

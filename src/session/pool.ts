@@ -1,0 +1,297 @@
+import type { Journal } from '../journal/journal.ts';
+import type { Redactor } from '../journal/redact.ts';
+import { redactTrajectory } from '../journal/redact.ts';
+import type { Texts } from '../journal/texts.ts';
+import type { Ask, LedgerLine } from '../ports/engine.ts';
+import { type Failure, SkilloptError } from '../ports/failure.ts';
+import type { Outcome } from '../ports/outcome.ts';
+import type { MountedSkill, RolloutReport, RolloutRequest, Rollouts } from '../ports/rollouts.ts';
+import type { Task } from '../ports/task.ts';
+import type { ActualLedger } from './actual-ledger.ts';
+import type { Logged } from './logged.ts';
+
+/** 0 awaited by the engine, 1 planned, 2 a guess. */
+type Rank = 0 | 1 | 2;
+
+type Job = {
+  readonly key: string;
+  readonly ask: Ask;
+  readonly text: string | null;
+  rank: Rank;
+  line: LedgerLine;
+  running: boolean;
+  readonly abort: AbortController;
+  readonly done: Promise<Outcome>;
+  readonly resolve: (o: Outcome) => void;
+  readonly reject: (e: unknown) => void;
+};
+
+export type PoolOptions = {
+  readonly rollouts: Rollouts;
+  readonly workers: number;
+  readonly task: (id: string) => Task;
+  readonly skill: (text: string) => MountedSkill;
+  readonly texts: Texts;
+  readonly redact: Redactor;
+  readonly ledger: ActualLedger;
+  /** Waits before the machinery is tried again, in ms, one for each failure in a row. */
+  readonly backoffMs: readonly number[];
+};
+
+/** Failures alike in a row after which the session pauses. */
+const PAUSE_AFTER = 3;
+
+/** The session can't go on for a reason that is no outcome; the fix is in the failure. */
+export class Paused extends Error {
+  override readonly name = 'Paused';
+  constructor(readonly failure: Failure) {
+    super(failure.what);
+  }
+}
+
+/**
+ * Performs rollouts with a bounded number of workers and writes each answer into the log before anyone sees it.
+ * The next rollout starts only after the engine has read the answer at hand, which may drop what would start now.
+ */
+export class Pool {
+  private readonly jobs = new Map<string, Job>();
+  /** Keys at work, those that are being cancelled included: one key is never at work twice. */
+  private readonly atWork = new Set<string>();
+  private running = 0;
+  private closed = false;
+  private failuresInRow: Failure[] = [];
+  private waiting: ReturnType<typeof setTimeout> | null = null;
+  private paused: unknown = null;
+  private idle: (() => void)[] = [];
+  readonly performed: string[] = [];
+
+  constructor(
+    private readonly journal: Journal,
+    private readonly logged: Logged,
+    private readonly o: PoolOptions,
+    /** Nothing starts while logged decisions lie ahead. */
+    private readonly mayStart: () => boolean,
+  ) {}
+
+  plan(asks: readonly Ask[], text: string | null, line: LedgerLine): void {
+    for (const a of asks) if (!this.logged.outcomes.has(a.key)) this.job(a, text, 1, line);
+    this.pump();
+  }
+
+  /** Replaces the guesses by these. */
+  guess(list: readonly { readonly ask: Ask; readonly text: string }[]): void {
+    const wanted = new Set(list.map((g) => g.ask.key));
+    for (const j of [...this.jobs.values()]) if (j.rank === 2 && !wanted.has(j.key)) this.end(j);
+    for (const g of list) if (!this.logged.outcomes.has(g.ask.key)) this.job(g.ask, g.text, 2, 'loop');
+    this.pump();
+  }
+
+  drop(asks: readonly Ask[]): void {
+    for (const a of asks) {
+      const j = this.jobs.get(a.key);
+      if (j) this.end(j);
+    }
+    this.pump();
+  }
+
+  /** The outcome of a rollout that the engine waits for, or the limit that keeps it from starting. */
+  async take(ask: Ask, text: string | null, line: LedgerLine): Promise<Outcome | 'rollouts' | 'minutes'> {
+    if (this.paused !== null) throw this.paused;
+    const job = this.job(ask, text, 0, line);
+    const spent = job.running ? null : this.o.ledger.spent(line);
+    if (spent !== null) {
+      this.jobs.delete(job.key);
+      return spent;
+    }
+    this.pump();
+    return job.done;
+  }
+
+  private job(ask: Ask, text: string | null, rank: Rank, line: LedgerLine): Job {
+    const old = this.jobs.get(ask.key);
+    if (old && !old.abort.signal.aborted) {
+      if (rank < old.rank) old.rank = rank;
+      old.line = line;
+      return old;
+    }
+    const { promise, resolve, reject } = Promise.withResolvers<Outcome>();
+    promise.catch(() => {}); // a dropped job may fail unheard
+    const job: Job = {
+      key: ask.key,
+      ask,
+      text,
+      rank,
+      line,
+      running: false,
+      abort: new AbortController(),
+      done: promise,
+      resolve,
+      reject,
+    };
+    this.jobs.set(ask.key, job);
+    return job;
+  }
+
+  private end(j: Job): void {
+    if (j.running) j.abort.abort();
+    else this.jobs.delete(j.key);
+  }
+
+  /** Starts what fits: awaited before planned before guesses. */
+  pump(): void {
+    if (this.closed || this.paused !== null || this.waiting !== null || !this.mayStart()) return;
+    const start: Job[] = [];
+    for (const rank of [0, 1, 2] as const)
+      for (const j of this.jobs.values()) {
+        if (j.running || j.rank !== rank || j.abort.signal.aborted || this.atWork.has(j.key)) continue;
+        if (this.running >= this.o.workers) break;
+        if (this.o.ledger.spent(j.line) !== null) continue;
+        j.running = true;
+        this.running++;
+        this.atWork.add(j.key);
+        this.o.ledger.started++;
+        this.journal.append({ type: 'rollout.started', key: j.key, task: j.ask.task, line: j.line, ahead: rank !== 0 });
+        start.push(j);
+      }
+    if (start.length === 0) return;
+    if (this.o.rollouts.batches) void this.run(start);
+    else for (const j of start) void this.run([j]);
+  }
+
+  private async run(jobs: readonly Job[]): Promise<void> {
+    const left = new Map(jobs.map((j) => [j.key, j]));
+    const all = new AbortController();
+    try {
+      const requests = jobs.map((j) => this.request(j));
+      for await (const report of this.o.rollouts.performRollouts(requests, { signal: all.signal })) {
+        const job = left.get(report.key);
+        if (!job) throw new Error(`the backend reported ${report.key} twice or unasked`);
+        await this.settle(job, report);
+        left.delete(report.key);
+        this.leave(job);
+      }
+      if (left.size > 0) throw new Error(`the backend did not report ${[...left.keys()].join(', ')}`);
+    } catch (e) {
+      this.stop(e);
+      all.abort();
+      for (const job of left.values()) this.leave(job);
+    }
+  }
+
+  private request(j: Job): RolloutRequest {
+    return {
+      key: j.key,
+      task: this.o.task(j.ask.task),
+      skill: j.text === null ? null : this.o.skill(j.text),
+      attempt: j.ask.attempt,
+      try: j.ask.try,
+      signal: j.abort.signal,
+    };
+  }
+
+  private async settle(job: Job, report: RolloutReport): Promise<void> {
+    switch (report.kind) {
+      case 'cancelled':
+        this.journal.append({ type: 'rollout.cancelled', key: job.key, why: 'not needed any more' });
+        if (this.jobs.get(job.key) === job) this.jobs.delete(job.key);
+        return;
+      case 'failed':
+        this.journal.append({ type: 'rollout.cancelled', key: job.key, why: report.failure.what });
+        this.failed(job, report.failure);
+        return;
+      case 'finished': {
+        const { result } = report;
+        const trajectory =
+          result.trajectory === null
+            ? null
+            : this.o.texts.put(JSON.stringify(await redactTrajectory(result.trajectory, this.o.redact)));
+        const outcome: Outcome =
+          result.outcome.status === 'unscored'
+            ? { ...result.outcome, detail: await this.o.redact(result.outcome.detail) }
+            : result.outcome;
+        if (this.closed) return; // the process is ending; this rollout will be found lost
+        const line = this.journal.append({
+          type: 'rollout.finished',
+          key: job.key,
+          task: job.ask.task,
+          outcome,
+          trajectory,
+          usage: result.usage,
+          exit: result.exit,
+          durationMs: Math.round(result.durationMs),
+          versions: result.versions,
+        }).seq;
+        this.performed.push(job.key);
+        this.failuresInRow = [];
+        this.logged.outcomes.set(job.key, { outcome, trajectory, line });
+        // While this one was being cancelled it may have been asked for again.
+        const again = this.jobs.get(job.key);
+        this.jobs.delete(job.key);
+        job.resolve(outcome);
+        if (again && again !== job) again.resolve(outcome);
+        return;
+      }
+      default:
+        report satisfies never;
+    }
+  }
+
+  /** The machinery failed: wait and try again; the third alike in a row pauses the session. */
+  private failed(job: Job, failure: Failure): void {
+    if (this.jobs.get(job.key) === job) {
+      this.jobs.delete(job.key);
+      if (job.abort.signal.aborted) return;
+      const again = this.job(job.ask, job.text, job.rank, job.line);
+      void again.done.then(job.resolve, job.reject);
+    }
+    const alike = this.failuresInRow.filter((f) => f.code === failure.code);
+    this.failuresInRow = [...alike, failure];
+    if (this.failuresInRow.length >= PAUSE_AFTER || !failure.retryable) {
+      this.stop(new Paused(failure));
+      return;
+    }
+    if (this.waiting !== null) return;
+    const wait = this.o.backoffMs[this.failuresInRow.length - 1] ?? this.o.backoffMs.at(-1) ?? 0;
+    this.waiting = setTimeout(() => {
+      this.waiting = null;
+      this.pump();
+    }, wait);
+  }
+
+  /** Nothing goes on: every job is ended and whoever waits hears why. */
+  stop(why: unknown): void {
+    const first = this.paused === null;
+    if (first)
+      this.paused = why instanceof SkilloptError && why.failure.code === 'disk' ? new Paused(why.failure) : why;
+    for (const j of [...this.jobs.values()]) {
+      j.reject(this.paused);
+      this.end(j);
+    }
+  }
+
+  private leave(job: Job): void {
+    this.running--;
+    this.atWork.delete(job.key);
+    if (this.running === 0) for (const go of this.idle.splice(0)) go();
+    setImmediate(() => this.pump()); // first the engine reads the answer: it may drop what would start now
+  }
+
+  /** Ends what runs and waits until all of it is gone. Nothing starts afterwards. */
+  async drain(): Promise<void> {
+    this.paused ??= new Error('the session has ended');
+    if (this.waiting !== null) clearTimeout(this.waiting);
+    this.waiting = null;
+    for (const j of [...this.jobs.values()]) this.end(j);
+    while (this.running > 0) await new Promise<void>((resolve) => this.idle.push(resolve));
+  }
+
+  /** After this nothing is written any more. */
+  close(): void {
+    this.closed = true;
+  }
+
+  /** Keys that run now. */
+  get active(): readonly string[] {
+    return [...this.jobs.values()].filter((j) => j.running).map((j) => j.key);
+  }
+}

@@ -1,0 +1,289 @@
+import type { Decision } from '../events/events.ts';
+import type { Journal } from '../journal/journal.ts';
+import type { Ask, EnginePorts, LedgerLine, LimitReached, ProposeAnswer, ProposeAsk } from '../ports/engine.ts';
+import { sha256 } from '../ports/hash.ts';
+import type { Input, InputPoint, InputSource } from '../ports/inputs.ts';
+import type { Outcome } from '../ports/outcome.ts';
+import type { ProposalRequest, Proposals, ShownRollout } from '../ports/proposals.ts';
+import type { Trajectory } from '../ports/trajectory.ts';
+import { diverged, type Logged } from './logged.ts';
+import { Paused, Pool, type PoolOptions } from './pool.ts';
+
+/** What is needed to perform what the log does not hold. */
+export type Live = PoolOptions & {
+  readonly journal: Journal;
+  readonly proposals: Proposals;
+  readonly inputs: InputSource;
+  /** Ends the process's work at once; the session stays as it is. */
+  readonly signal: AbortSignal;
+};
+
+/** Replay without ports came to the end of a log that is not finished. */
+export class EndOfLog extends Error {
+  override readonly name = 'EndOfLog';
+}
+
+/** The process was told to stop; the session goes on at the next start. */
+export class Interrupted extends Error {
+  override readonly name = 'Interrupted';
+}
+
+/**
+ * Both ports over the log: what stands there is returned, what does not is performed once and written first.
+ * With `live` null it is `verify`: nothing can be performed, and the first decision that differs is an error.
+ */
+export class RecordedPorts implements EnginePorts<Decision> {
+  private readonly pool: Pool | null;
+  /** Awaited calls of take, propose and inputs so far: the coordinate of every input. */
+  private turn = 0;
+  /** Decisions drawn so far. */
+  private drawn = 0;
+  /** Last turn at which the log, as it was opened, holds an input: until then no new one is read. */
+  private readonly lastLoggedTurn: number;
+
+  constructor(
+    private readonly logged: Logged,
+    private readonly live: Live | null,
+  ) {
+    this.lastLoggedTurn = Math.max(0, ...logged.inputs.keys());
+    this.pool = live === null ? null : new Pool(live.journal, logged, live, () => !this.replaying);
+    live?.signal.addEventListener('abort', () => this.pool?.stop(new Interrupted()), { once: true });
+  }
+
+  /** Logged decisions still lie ahead: nothing may start and nothing new may be read. */
+  get replaying(): boolean {
+    return this.drawn < this.logged.decisions.length;
+  }
+
+  private missing(what: string): Error {
+    const ahead = this.logged.decisions[this.drawn];
+    return ahead
+      ? diverged(ahead.line, `${ahead.type} needs an effect that does not stand above it`, what, '')
+      : new EndOfLog(what);
+  }
+
+  private loggedInputs(turn: number, points: readonly string[]): readonly Input[] | null {
+    const here = this.logged.inputs.get(turn);
+    if (!here) return null;
+    const other = here.find((i) => !points.includes(i.point));
+    if (other) throw diverged(other.line, 'an input stands at another point', other.point, points.join(' or '));
+    return here.map((i) => i.input);
+  }
+
+  private record(live: Live, point: InputPoint | 'take' | 'propose', input: Input): void {
+    const line = live.journal.append({ type: 'input.received', turn: this.turn, point, input }).seq;
+    const here = this.logged.inputs.get(this.turn) ?? [];
+    here.push({ point, input, line });
+    this.logged.inputs.set(this.turn, here);
+  }
+
+  // -- rollouts ----------------------------------------------------------------------------------------------------
+
+  plan(asks: readonly Ask[], text: string | null, line: LedgerLine): void {
+    this.pool?.plan(asks, text, line);
+  }
+
+  guess(guesses: readonly { readonly ask: Ask; readonly text: string }[]): void {
+    this.pool?.guess(guesses);
+  }
+
+  drop(asks: readonly Ask[]): void {
+    this.pool?.drop(asks);
+  }
+
+  async take(ask: Ask, text: string | null, line: LedgerLine): Promise<Outcome | LimitReached> {
+    this.turn++;
+    const limit = this.loggedInputs(this.turn, ['take'])?.find((i) => i.kind === 'limit.reached');
+    if (limit) return { kind: 'limit', limit: limit.limit };
+    const hit = this.logged.outcomes.get(ask.key);
+    if (hit) {
+      this.checkAbove(hit.line, ask.key);
+      if ((this.turn & 1023) === 0) await new Promise((resolve) => setImmediate(resolve)); // lets the screen breathe
+      return hit.outcome;
+    }
+    if (!this.live || !this.pool || this.replaying) throw this.missing(ask.key);
+    if (this.live.signal.aborted) throw new Interrupted();
+    const answer = await this.pool.take(ask, text, line);
+    if (typeof answer !== 'string') return answer;
+    this.record(this.live, 'take', { kind: 'limit.reached', limit: answer });
+    return { kind: 'limit', limit: answer };
+  }
+
+  /** An effect may only be consumed by a decision below it. */
+  private checkAbove(line: number, key: string): void {
+    const ahead = this.logged.decisions[this.drawn];
+    if (ahead && line > ahead.line) throw diverged(ahead.line, 'consumes an effect that stands below it', key, '');
+  }
+
+  // -- reflection --------------------------------------------------------------------------------------------------
+
+  async propose(
+    ask: ProposeAsk,
+    texts: { readonly draft: string; readonly incumbent: string },
+  ): Promise<ProposeAnswer | LimitReached> {
+    this.turn++;
+    const limit = this.loggedInputs(this.turn, ['propose'])?.find((i) => i.kind === 'limit.reached');
+    if (limit) return { kind: 'limit', limit: limit.limit };
+    const hit = this.logged.proposals.get(ask.key);
+    if (hit) {
+      this.checkAbove(hit.line, ask.key);
+      return hit.answer;
+    }
+    if (!this.live || this.replaying) throw this.missing(ask.key);
+    if (this.live.signal.aborted) throw new Interrupted();
+    const spent = this.live.ledger.spent('loop');
+    if (spent !== null) {
+      this.record(this.live, 'propose', { kind: 'limit.reached', limit: spent });
+      return { kind: 'limit', limit: spent };
+    }
+    return this.perform(this.live, ask, texts);
+  }
+
+  private async perform(
+    live: Live,
+    ask: ProposeAsk,
+    texts: { readonly draft: string; readonly incumbent: string },
+  ): Promise<ProposeAnswer> {
+    const request: ProposalRequest = {
+      key: ask.key,
+      round: ask.round,
+      text: texts.draft,
+      incumbentText: texts.incumbent,
+      atMost: ask.atMost,
+      failing: ask.failing.flatMap((f) => this.shown(live, f)),
+      passing: ask.passing,
+      tried: ask.tried,
+      refused: ask.refused,
+      notes: ask.notes,
+      banned: ask.banned,
+    };
+    for (let failures = 0; ; ) {
+      const result = await this.orInterrupted(
+        live.signal,
+        live.proposals.performProposal(request, { signal: live.signal }),
+      );
+      if (result.kind === 'failed') {
+        failures++;
+        if (failures >= 3 || !result.failure.retryable) throw new Paused(result.failure);
+        await new Promise((resolve) => setTimeout(resolve, live.backoffMs[failures - 1] ?? live.backoffMs.at(-1) ?? 0));
+        continue;
+      }
+      const answer: ProposeAnswer =
+        result.kind === 'unusable'
+          ? { kind: 'unusable', detail: await live.redact(result.detail) }
+          : {
+              kind: 'proposal',
+              proposal: {
+                summary: await live.redact(result.proposal.summary),
+                edits: await Promise.all(
+                  result.proposal.edits.map(async (e) => ({
+                    op: e.op,
+                    // a secret becomes a mark in the log, and an edit with the mark is rejected by the rules
+                    target: await live.redact(e.target),
+                    content: await live.redact(e.content),
+                    cites: e.cites,
+                    reason: await live.redact(e.reason),
+                  })),
+                ),
+              },
+            };
+      const line = live.journal.append({
+        type: 'reflection.finished',
+        key: ask.key,
+        round: ask.round,
+        atMost: ask.atMost,
+        shown: ask.failing.map((f) => f.rollout),
+        answer,
+        usage: result.usage,
+        durationMs: Math.round(result.durationMs),
+      }).seq;
+      this.logged.proposals.set(ask.key, { answer, line });
+      return answer;
+    }
+  }
+
+  /** A failing rollout as the optimizer sees it: without what the verifier said. */
+  private shown(live: Live, f: { readonly task: string; readonly rollout: string }): readonly ShownRollout[] {
+    const hash = this.logged.outcomes.get(f.rollout)?.trajectory;
+    if (!hash) return [];
+    const trajectory: Trajectory = { ...(JSON.parse(live.texts.get(hash)) as Trajectory), verifier: null };
+    return [{ task: f.task, instruction: live.task(f.task).instruction, rollout: f.rollout, trajectory }];
+  }
+
+  private async orInterrupted<T>(signal: AbortSignal, work: Promise<T>): Promise<T> {
+    const { promise, reject } = Promise.withResolvers<never>();
+    const stop = () => reject(new Interrupted());
+    signal.addEventListener('abort', stop, { once: true });
+    try {
+      return await Promise.race([work, promise]);
+    } finally {
+      signal.removeEventListener('abort', stop);
+    }
+  }
+
+  // -- inputs and decisions ----------------------------------------------------------------------------------------
+
+  async inputs(point: InputPoint): Promise<readonly Input[]> {
+    this.turn++;
+    const old = this.loggedInputs(this.turn, [point]);
+    if (old) return old;
+    if (!this.live || this.replaying || this.turn < this.lastLoggedTurn) return [];
+    if (this.live.signal.aborted) throw new Interrupted();
+    const fresh = this.live.inputs(point);
+    for (const input of fresh) {
+      this.record(this.live, point, input);
+      if (input.kind === 'limits.changed') this.live.ledger.limits = input.limits;
+    }
+    return fresh;
+  }
+
+  async decide(decision: Decision): Promise<void> {
+    const old = this.logged.decisions[this.drawn];
+    if (!old) {
+      if (!this.live) throw new EndOfLog(decision.type);
+      const line = this.live.journal.append(decision).seq;
+      this.drawn++;
+      this.logged.decisions.push({ hash: '', line, type: decision.type });
+      return;
+    }
+    const body = JSON.stringify(decision);
+    if (old.hash !== sha256(body)) throw new OtherDecision(old.line, old.type, body);
+    this.drawn++;
+    if (!this.replaying) this.pool?.pump();
+  }
+
+  /** The line of the first decision or input that the engine never came to; null when it came to all. */
+  rest(): number | null {
+    const ahead = this.logged.decisions[this.drawn];
+    if (ahead) return ahead.line;
+    let first: number | null = null;
+    for (const [turn, here] of this.logged.inputs)
+      if (turn > this.turn) for (const i of here) first = Math.min(first ?? i.line, i.line);
+    return first;
+  }
+
+  /** Keys performed by this process. */
+  get performed(): readonly string[] {
+    return this.pool?.performed ?? [];
+  }
+
+  async drain(): Promise<void> {
+    await this.pool?.drain();
+  }
+
+  close(): void {
+    this.pool?.close();
+  }
+}
+
+/** Another decision than the logged one; whoever catches it shows the logged side, read again by its line. */
+export class OtherDecision extends Error {
+  override readonly name = 'OtherDecision';
+  constructor(
+    readonly line: number,
+    readonly type: string,
+    readonly drawn: string,
+  ) {
+    super(`another decision at line ${line}`);
+  }
+}

@@ -1,0 +1,143 @@
+import { type FinalizeResult, finalize } from '../engine/finalize.ts';
+import { type LoopResult, optimize } from '../engine/loop.ts';
+import type { Redactor } from '../journal/redact.ts';
+import { fail, SkilloptError } from '../ports/failure.ts';
+import { shortHash } from '../ports/hash.ts';
+import type { Input, InputSource } from '../ports/inputs.ts';
+import type { Proposals } from '../ports/proposals.ts';
+import type { Rollouts } from '../ports/rollouts.ts';
+import { ActualLedger, reserves } from './actual-ledger.ts';
+import { Paused } from './pool.ts';
+import { Interrupted, OtherDecision, RecordedPorts } from './recorded-ports.ts';
+import { deliverable, divergence, sessionOps } from './replay.ts';
+import type { Session } from './session.ts';
+
+export type RunParts = {
+  readonly rollouts: Rollouts;
+  readonly proposals: Proposals;
+  readonly redact: Redactor;
+  readonly inputs: InputSource;
+  readonly signal: AbortSignal;
+  readonly workers: number;
+  readonly rehearsal: boolean;
+  readonly backoffMs: readonly number[];
+  readonly nowMs: () => number;
+  /** Goes on to the sealed test when the search has ended. */
+  readonly finalize: boolean;
+};
+
+/** How the search, and the finalize if there was one, came out. */
+export type RunEnd = {
+  readonly loop: LoopResult;
+  readonly finalize: FinalizeResult | null;
+  readonly performed: readonly string[];
+};
+
+/**
+ * Runs a session to its end, or on from where it stopped: the engine starts from the beginning, and what stands in the
+ * log is returned instead of performed. Throws `interrupted`, the failure that paused it, or `log-diverged`.
+ */
+export async function runSession(session: Session, parts: RunParts): Promise<RunEnd> {
+  const { logged, journal, config } = session;
+  const versions = await parts.rollouts.versions();
+  const known = knownVersions(session);
+  const plan = session.begin({ rehearsal: parts.rehearsal, versions, workers: parts.workers });
+  const created = session.check({ rehearsal: parts.rehearsal, versions }).created;
+  const waiting: Input[] = [];
+  const drift = known === null ? '' : driftOf(known, versions);
+  if (drift !== '') waiting.push({ kind: 'environment.changed', what: drift, versions: { ...versions } });
+  if (config.budget.rollouts !== currentBudget(session))
+    waiting.push({ kind: 'budget.changed', rollouts: config.budget.rollouts });
+  if (JSON.stringify(config.limits) !== JSON.stringify(session.state.plan?.limits))
+    waiting.push({ kind: 'limits.changed', limits: config.limits });
+  const ledger = new ActualLedger(
+    config.limits,
+    reserves({
+      selection: plan.selection.length,
+      test: plan.test.length,
+      attempts: config.finalize.attempts,
+      workers: parts.workers,
+    }),
+    logged.started,
+    logged.minutes,
+    parts.nowMs,
+  );
+  const texts = session.texts;
+  const bundleDir = session.paths.skill(session.skill.name);
+  const ports = new RecordedPorts(logged, {
+    journal,
+    rollouts: parts.rollouts,
+    proposals: parts.proposals,
+    workers: parts.workers,
+    task: (id) => session.task(id),
+    skill: (text) => ({ name: session.skill.name, hash: shortHash(text), text, bundleDir }),
+    texts,
+    redact: parts.redact,
+    ledger,
+    backoffMs: parts.backoffMs,
+    inputs: (point) => [...waiting.splice(0), ...parts.inputs(point)],
+    signal: parts.signal,
+  });
+  try {
+    const loop = await optimize(plan, ports, sessionOps(created));
+    const opened = logged.decisions.some((d) => d.type === 'finalize.started');
+    const wanted = (parts.finalize || opened) && deliverable(loop, plan);
+    const final = wanted
+      ? await finalize(plan, ports, loop.text, { look: 1, attempts: config.finalize.attempts })
+      : null;
+    return { loop, finalize: final, performed: ports.performed };
+  } catch (e) {
+    throw explain(e, session);
+  } finally {
+    await ports.drain();
+    ports.close();
+  }
+}
+
+/** What a foreign end of the run means for the user. */
+function explain(e: unknown, session: Session): unknown {
+  if (e instanceof OtherDecision) return divergence(e, session.paths.log);
+  if (e instanceof Interrupted) {
+    note(session, 'stopped by the user', 'start it again: it goes on where it stopped');
+    return fail(
+      'interrupted',
+      'the run was stopped; nothing that finished is lost',
+      session.paths.dir,
+      'start it again: it goes on where it stopped',
+      { retryable: true, cause: e },
+    );
+  }
+  if (e instanceof Paused) {
+    note(session, e.failure.what, e.failure.fix);
+    return new SkilloptError(e.failure, { cause: e });
+  }
+  return e;
+}
+
+/** A marker for people; where even that can’t be written, the failure itself says enough. */
+function note(session: Session, why: string, fix: string): void {
+  try {
+    session.journal.append({ type: 'session.paused', why, fix });
+  } catch (e) {
+    if (!(e instanceof SkilloptError)) throw e;
+  }
+}
+
+function currentBudget(session: Session): number | undefined {
+  return session.state.plan?.budget;
+}
+
+/** Versions that the outcomes so far were made with: the last ones that were taken note of. */
+function knownVersions(session: Session): Readonly<Record<string, string>> | null {
+  let known = session.logged.created?.environment.versions ?? null;
+  for (const here of session.logged.inputs.values())
+    for (const { input } of here) if (input.kind === 'environment.changed') known = input.versions;
+  return known;
+}
+
+function driftOf(was: Readonly<Record<string, string>>, is: Readonly<Record<string, string>>): string {
+  return [...new Set([...Object.keys(was), ...Object.keys(is)])]
+    .filter((k) => was[k] !== is[k])
+    .map((k) => `${k} ${was[k] ?? 'absent'} → ${is[k] ?? 'absent'}`)
+    .join(', ');
+}

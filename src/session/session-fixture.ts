@@ -1,0 +1,304 @@
+import { RulebookWorld, unit, type WorldConfig } from '../bench/rulebook-world.ts';
+import { checkConfig } from '../config/load.ts';
+import { type FinalizeResult, finalize } from '../engine/finalize.ts';
+import { type LoopResult, optimize } from '../engine/loop.ts';
+import type { LoggedEvent } from '../events/events.ts';
+import { Fold, type RunState } from '../events/run-state.ts';
+import { Journal, readText } from '../journal/journal.ts';
+import { makeRedactor } from '../journal/redact.ts';
+import { TextMemory } from '../journal/texts.ts';
+import { sha256, shortHash } from '../ports/hash.ts';
+import type { InputSource, Limits } from '../ports/inputs.ts';
+import type { ProposalResult, Proposals } from '../ports/proposals.ts';
+import type { RolloutReport, RolloutRequest, Rollouts } from '../ports/rollouts.ts';
+import type { Task } from '../ports/task.ts';
+import { noUsage } from '../ports/usage.ts';
+import { ActualLedger, reserves } from './actual-ledger.ts';
+import { createdEvent, loopPlan, planEvent, splitsEvent } from './first-lines.ts';
+import { Logged } from './logged.ts';
+import { RecordedPorts } from './recorded-ports.ts';
+import { deliverable, sessionOps } from './replay.ts';
+
+/** Virtual time: sleeps end in the order of their times; the clock moves only when nothing else can run. */
+export class VirtualClock {
+  now = 0;
+  private readonly queue: { readonly at: number; readonly n: number; readonly go: (slept: boolean) => void }[] = [];
+  private n = 0;
+
+  /** False: cut short by the signal. */
+  sleep(ms: number, signal?: AbortSignal): Promise<boolean> {
+    if (signal?.aborted) return Promise.resolve(false);
+    return new Promise((resolve) => {
+      const entry = { at: this.now + ms, n: this.n++, go: resolve };
+      this.queue.push(entry);
+      signal?.addEventListener('abort', () => {
+        const at = this.queue.indexOf(entry);
+        if (at >= 0) this.queue.splice(at, 1);
+        resolve(false);
+      });
+    });
+  }
+
+  async drive<T>(work: Promise<T>): Promise<T> {
+    let done = false;
+    const end = work.finally(() => {
+      done = true;
+    });
+    end.catch(() => {});
+    while (!done) {
+      await new Promise((resolve) => setImmediate(resolve));
+      if (done || this.queue.length === 0) continue;
+      this.queue.sort((a, b) => a.at - b.at || a.n - b.n);
+      const next = this.queue.shift();
+      if (!next) continue;
+      this.now = next.at;
+      next.go(true);
+    }
+    return end;
+  }
+}
+
+export type Play = {
+  readonly world: Partial<WorldConfig>;
+  readonly budget: number;
+  readonly workers?: number;
+  /** Virtual ms of a rollout by its key; default 0. */
+  readonly latency?: (key: string) => number;
+  readonly optimizerMs?: number;
+  readonly limits?: Limits;
+  readonly inputs?: InputSource;
+  /** Goes on from this log. */
+  readonly log?: string;
+  readonly texts?: TextMemory;
+  readonly finalize?: boolean;
+  readonly beforeWrite?: (line: string) => void;
+  /** Reports of the backend before they are handed on. */
+  readonly meddle?: (report: RolloutReport, request: RolloutRequest) => RolloutReport;
+  readonly proposals?: Proposals;
+  readonly batches?: boolean;
+  readonly signal?: AbortSignal;
+};
+
+export type Played = {
+  readonly loop: LoopResult;
+  readonly final: FinalizeResult | null;
+  readonly log: string;
+  readonly performed: readonly string[];
+  readonly dispatched: readonly string[];
+  readonly state: RunState;
+  readonly texts: TextMemory;
+  readonly started: number;
+  readonly virtualMs: number;
+};
+
+const defaults: WorldConfig = { seed: 1, rules: 8, train: 6, selection: 6, test: 6, pHi: 0.95, pLo: 0.05, infra: 0 };
+
+function taskOf(id: string): Task {
+  return {
+    kind: 'folder',
+    id,
+    dir: '/nowhere',
+    hash: sha256(`task ${id}`),
+    instruction: `do ${id}`,
+    instructionHash: sha256(`do ${id}`),
+    agentTimeoutSec: null,
+    verifierTimeoutSec: 10,
+    workdir: '/app',
+    commands: [],
+    env: { environment: {}, verifier: {}, solution: {} },
+    hasSolution: true,
+  };
+}
+
+/** A whole session over a simulated world, in memory: the real engine, recorded ports, pool and journal. */
+export async function play(o: Play): Promise<Played> {
+  const world = new RulebookWorld({ ...defaults, ...o.world });
+  const clock = new VirtualClock();
+  const texts = o.texts ?? new TextMemory();
+  const journal = Journal.memory(o.log ?? '', o.beforeWrite ? { beforeWrite: o.beforeWrite } : {});
+  const fold = new Fold();
+  const { logged } = Logged.read(journal.read(), ({ event }) => fold.add(event));
+  journal.onAppend((event: LoggedEvent) => fold.add(event));
+  const ids = (split: 'train' | 'selection' | 'test') =>
+    Array.from({ length: world.config[split] }, (_, i) => `${split}-${i}`);
+  const tasks = [...ids('train'), ...ids('selection'), ...ids('test')].map(taskOf);
+  const config = checkConfig(
+    {
+      skill: 'world',
+      pack: 'world',
+      agent: 'simulated',
+      optimizer: 'simulated',
+      splits: { train: ids('train'), selection: ids('selection'), test: ids('test') },
+      budget: { rollouts: o.budget },
+      search: { draftSize: 3, dryRounds: 4, memory: true },
+      limits: o.limits ?? { rollouts: null, minutes: null },
+    },
+    'test',
+  );
+  const write = <E extends Parameters<Journal['append']>[0]>(event: E): E => {
+    journal.append(event);
+    return event;
+  };
+  logged.created ??= write(
+    createdEvent({
+      session: 'sim',
+      program: 'test',
+      config,
+      skill: { name: 'rulebook', text: world.seedText, bundle: '', files: [], from: 'world' },
+      pack: { name: 'world', dir: '/nowhere', hash: 'p', tasks },
+      rehearsal: false,
+      versions: {},
+    }),
+  );
+  logged.splits ??= write(splitsEvent(logged.created));
+  logged.plan ??= write(planEvent(logged.created, logged.splits));
+  for (const key of logged.open) journal.append({ type: 'rollout.lost', key });
+  logged.open.clear();
+  const plan = loopPlan(logged.created, logged.splits, logged.plan);
+
+  const dispatched: string[] = [];
+  const rollouts: Rollouts = {
+    batches: o.batches ?? false,
+    preflight: async () => [],
+    sweep: async () => [],
+    versions: async () => ({}),
+    async *performRollouts(requests) {
+      for (const request of requests) dispatched.push(request.key);
+      for (const request of requests) {
+        if (o.latency && !(await clock.sleep(o.latency(request.key), request.signal))) {
+          yield { kind: 'cancelled', key: request.key };
+          continue;
+        }
+        const text = request.skill?.text ?? '';
+        const outcome = world.outcome(
+          {
+            key: request.key,
+            skill: request.skill?.hash ?? 'none',
+            task: request.task.id,
+            attempt: request.attempt,
+            try: request.try,
+          },
+          text,
+        );
+        const report: RolloutReport = {
+          kind: 'finished',
+          key: request.key,
+          result: {
+            outcome,
+            trajectory: {
+              agent: 'simulated',
+              steps: [],
+              finalText: `ran with ${sha256(text)}\n${text}`,
+              cut: 0,
+              verifier: { output: 'secret' },
+            },
+            usage: noUsage,
+            exit: 'finished',
+            durationMs: o.latency?.(request.key) ?? 0,
+            versions: {},
+          },
+        };
+        yield o.meddle?.(report, request) ?? report;
+      }
+    },
+  };
+  const proposals: Proposals = o.proposals ?? {
+    preflight: async () => [],
+    async performProposal(request): Promise<ProposalResult> {
+      if (o.optimizerMs !== undefined) await clock.sleep(o.optimizerMs);
+      const edits = world.propose(
+        {
+          key: request.key,
+          round: request.round,
+          skill: '',
+          atMost: request.atMost,
+          notes: [],
+          banned: [],
+          failing: request.failing.map((f) => ({ task: f.task, rollout: f.rollout })),
+          passing: [],
+          tried: [],
+          refused: [],
+        },
+        request.text,
+        (rollout) =>
+          request.failing
+            .find((f) => f.rollout === rollout)
+            ?.trajectory.finalText.split('\n')
+            .slice(1)
+            .join('\n') ?? '',
+      );
+      return { kind: 'proposal', proposal: { edits, summary: 'simulated' }, usage: noUsage, durationMs: 0 };
+    },
+  };
+  const workers = o.workers ?? 1;
+  const ledger = new ActualLedger(
+    config.limits,
+    reserves({ selection: plan.selection.length, test: plan.test.length, attempts: 1, workers }),
+    logged.started,
+    logged.minutes,
+    () => clock.now,
+  );
+  const ports = new RecordedPorts(logged, {
+    journal,
+    rollouts,
+    proposals,
+    workers,
+    task: taskOf,
+    skill: (text) => ({ name: 'rulebook', hash: shortHash(text), text, bundleDir: null }),
+    texts,
+    redact: makeRedactor([]),
+    ledger,
+    backoffMs: [0],
+    inputs: o.inputs ?? (() => []),
+    signal: o.signal ?? new AbortController().signal,
+  });
+  const work = (async () => {
+    try {
+      const loop = await optimize(
+        plan,
+        ports,
+        sessionOps(logged.created ?? { skill: { text: world.seedText, files: [] } }),
+      );
+      const virtualMs = clock.now;
+      const final =
+        o.finalize && deliverable(loop, plan) ? await finalize(plan, ports, loop.text, { look: 1, attempts: 1 }) : null;
+      return { loop, final, virtualMs };
+    } finally {
+      await ports.drain();
+      ports.close();
+    }
+  })();
+  const end = o.latency || o.optimizerMs !== undefined ? await clock.drive(work) : await work;
+  return {
+    ...end,
+    log: journal.text(),
+    performed: ports.performed,
+    dispatched,
+    state: fold.state,
+    texts,
+    started: ledger.started,
+  };
+}
+
+/** What must be the same however a run was cut: decisions, best skill, score table, test number. */
+export function essence(p: Pick<Played, 'log' | 'loop' | 'final' | 'state'>) {
+  return {
+    decisions: readText(p.log)
+      .lines.filter((l) => 'consumed' in l.event)
+      .map((l) => l.body),
+    best: p.state.skills.get(p.state.incumbent)?.text,
+    table: p.state.steps.map(({ at: _at, seq: _seq, prev: _prev, ...row }: Record<string, unknown>) => row),
+    loop: p.loop,
+    final: p.final,
+  };
+}
+
+/** The first `n` whole lines of a log. */
+export const firstLines = (log: string, n: number): string =>
+  log
+    .split('\n')
+    .slice(0, n)
+    .map((l) => `${l}\n`)
+    .join('');
+
+export const randomLatency = (seed: string) => (key: string) => 1 + 100 * unit('latency', seed, key);

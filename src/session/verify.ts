@@ -1,0 +1,234 @@
+import { finalize } from '../engine/finalize.ts';
+import { optimize } from '../engine/loop.ts';
+import type { LoopPlan } from '../engine/plan.ts';
+import { eventShape } from '../events/events.ts';
+import { Fold, type RunState } from '../events/run-state.ts';
+import { chainHash, type Head, readLog } from '../journal/journal.ts';
+import { TextFiles } from '../journal/texts.ts';
+import { SkilloptError } from '../ports/failure.ts';
+import { shortHash } from '../ports/hash.ts';
+import { documentHead, type RenderDocument, readIfThere } from './derived-files.ts';
+import { checkRules, loopPlan, planEvent, splitsEvent } from './first-lines.ts';
+import { Logged } from './logged.ts';
+import { sessionPaths } from './paths.ts';
+import { EndOfLog, OtherDecision, RecordedPorts } from './recorded-ports.ts';
+import { deliverable, divergence, sessionOps } from './replay.ts';
+
+/** Something that is not as the log says. */
+export type Problem = {
+  readonly kind: 'changed' | 'missing text' | 'stale derived file' | 'not derived';
+  readonly where: string;
+  readonly what: string;
+};
+
+export type VerifyReport = {
+  readonly lines: number;
+  readonly head: string;
+  readonly torn: boolean;
+  readonly effects: number;
+  readonly decisions: number;
+  /** The search has ended; the test was opened. */
+  readonly complete: boolean;
+  readonly finalized: boolean;
+  readonly problems: readonly Problem[];
+  /** What only the chain and the head vouch for. */
+  readonly chainOnly: { readonly unreadOutcomes: number; readonly markers: number };
+  readonly state: RunState;
+};
+
+/**
+ * Replay without ports, offline: every decision drawn must equal the logged one in full. Changed lines, missing texts
+ * and stale derived files are told apart. Writes nothing.
+ */
+export async function verifySession(dir: string, render: RenderDocument): Promise<VerifyReport> {
+  const paths = sessionPaths(dir);
+  const fold = new Fold();
+  const problems: Problem[] = [];
+  const document = readIfThere(paths.document);
+  const named = document === null ? null : documentHead(document);
+  let namedLine: string | null = null;
+  let rendered: string | null = null;
+  let malformed: Problem | null = null;
+  const consumed = new Set<string>();
+  let markers = 0;
+  const { logged, end } = Logged.read(readLog(paths.log), ({ event, raw }) => {
+    const checked = eventShape.safeParse(event);
+    if (!checked.success && malformed === null)
+      malformed = {
+        kind: 'changed',
+        where: `${paths.log}:${event.seq}`,
+        what: `not a ${event.type}: ${checked.error.issues[0]?.message ?? ''}`,
+      };
+    fold.add(event);
+    if ('consumed' in event) for (const key of event.consumed) consumed.add(key);
+    else if (!/finished$|^input|^session\.created|fixed$/.test(event.type)) markers++;
+    if (named?.lines === event.seq) {
+      namedLine = chainHash(raw);
+      rendered = render(fold.state, { lines: event.seq, hash: namedLine });
+    }
+  });
+  if (malformed !== null) problems.push(malformed);
+  const report = (complete: boolean, finalized: boolean): VerifyReport => ({
+    lines: end.head.lines,
+    head: end.head.hash,
+    torn: end.torn,
+    effects: logged.outcomes.size + logged.proposals.size,
+    decisions: logged.decisions.length,
+    complete,
+    finalized,
+    problems,
+    chainOnly: { unreadOutcomes: [...logged.outcomes.keys()].filter((k) => !consumed.has(k)).length, markers },
+    state: fold.state,
+  });
+
+  checkDocument(paths.document, document, named, namedLine, rendered, end.head, problems);
+  checkTexts(logged, new TextFiles(paths.texts), paths.texts, problems);
+  checkSkillFiles(fold.state, paths, problems);
+  if (!logged.created || !logged.splits || !logged.plan) return report(false, false);
+  checkRules(logged.created, paths.log);
+  const first = firstLines(logged, paths.log);
+  problems.push(...first);
+  if (problems.some((p) => p.kind === 'changed' && p.where.startsWith(paths.log))) return report(false, false);
+  const plan = loopPlan(logged.created, logged.splits, logged.plan);
+  const ended = await replay(plan, logged, paths.log, problems);
+  return report(ended.complete, ended.finalized);
+}
+
+/** Seed, splits and plan follow from what `session.created` holds. */
+function firstLines(logged: Logged, log: string): Problem[] {
+  const { created, splits, plan } = logged;
+  if (!created || !splits || !plan) return [];
+  const out: Problem[] = [];
+  const same = (line: number, what: string, a: unknown, b: unknown) => {
+    if (JSON.stringify(a) !== JSON.stringify(b)) out.push({ kind: 'changed', where: `${log}:${line}`, what });
+  };
+  same(
+    1,
+    'the seed’s text does not have the hash that stands there',
+    created.skill.hash,
+    shortHash(created.skill.text),
+  );
+  const bare = ({ type: _type, ...rest }: { type: string }) => {
+    const { v: _v, seq: _s, at: _a, prev: _p, ...fields } = rest as Record<string, unknown>;
+    return fields;
+  };
+  try {
+    same(2, 'the splits do not follow from pack, config and seed', bare(splits), bare(splitsEvent(created)));
+    same(3, 'the plan does not follow from the config', bare(plan), bare(planEvent(created, splits)));
+  } catch (e) {
+    if (!(e instanceof SkilloptError)) throw e;
+    out.push({ kind: 'changed', where: `${log}:1`, what: e.failure.what });
+  }
+  return out;
+}
+
+async function replay(plan: LoopPlan, logged: Logged, log: string, problems: Problem[]) {
+  const ports = new RecordedPorts(logged, null);
+  let complete = false;
+  let finalized = false;
+  try {
+    const loop = await optimize(
+      plan,
+      ports,
+      sessionOps({ skill: { text: plan.seedText, files: logged.created?.skill.files ?? [] } }),
+    );
+    complete = true;
+    const started = logged.finalizeStarted;
+    if (started !== null) {
+      if (!deliverable(loop, plan))
+        problems.push({
+          kind: 'changed',
+          where: log,
+          what: 'the test was opened although there was nothing to deliver',
+        });
+      await finalize(plan, ports, loop.text, started);
+      finalized = true;
+    }
+  } catch (e) {
+    if (e instanceof OtherDecision) {
+      const { failure } = divergence(e, log);
+      problems.push({ kind: 'changed', where: `${log}:${e.line}`, what: `${failure.what}\n${failure.where}` });
+      return { complete: false, finalized: false };
+    }
+    if (e instanceof SkilloptError && e.failure.code === 'log-diverged') {
+      problems.push({ kind: 'changed', where: log, what: `${e.failure.what}: ${e.failure.where}` });
+      return { complete: false, finalized: false };
+    }
+    if (!(e instanceof EndOfLog)) throw e;
+  }
+  const rest = ports.rest();
+  if (rest !== null)
+    problems.push({
+      kind: 'changed',
+      where: `${log}:${rest}`,
+      what: 'this line does not follow from the ones above: the rules never come to it',
+    });
+  return { complete, finalized };
+}
+
+function checkDocument(
+  path: string,
+  document: string | null,
+  named: Head | null,
+  namedLine: string | null,
+  rendered: string | null,
+  head: Head,
+  problems: Problem[],
+): void {
+  if (document === null) return;
+  if (named === null) problems.push({ kind: 'not derived', where: path, what: 'it names no line of the log' });
+  else if (named.lines > head.lines)
+    problems.push({
+      kind: 'changed',
+      where: path,
+      what: `it was written when the log had ${named.lines} lines; now it has ${head.lines}: lines are missing at the end`,
+    });
+  else if (named.hash !== namedLine)
+    problems.push({ kind: 'changed', where: path, what: `line ${named.lines} of the log is not the one it names` });
+  else if (rendered !== document)
+    problems.push({ kind: 'not derived', where: path, what: 'its text is not what the log says' });
+}
+
+function checkTexts(logged: Logged, texts: TextFiles, dir: string, problems: Problem[]): void {
+  for (const [hash, line] of logged.trajectories) {
+    const state = texts.check(hash);
+    if (state === 'missing')
+      problems.push({
+        kind: 'missing text',
+        where: `${dir}/${hash.slice(0, 2)}/${hash}.txt`,
+        what: `the trajectory of line ${line} is gone`,
+      });
+    if (state === 'changed')
+      problems.push({
+        kind: 'changed',
+        where: `${dir}/${hash.slice(0, 2)}/${hash}.txt`,
+        what: `the trajectory of line ${line} is not what it was`,
+      });
+  }
+}
+
+function checkSkillFiles(state: RunState, paths: ReturnType<typeof sessionPaths>, problems: Problem[]): void {
+  const best = readIfThere(paths.best);
+  const should = state.skills.get(state.incumbent)?.text;
+  if (best !== null && best !== should) {
+    const older = [...state.skills.values()].find((s) => s.text === best);
+    problems.push(
+      older
+        ? {
+            kind: 'stale derived file',
+            where: paths.best,
+            what: `it is version ${older.version}, not the best one; \`skillopt run\` writes it anew`,
+          }
+        : { kind: 'not derived', where: paths.best, what: 'its text is none of this session’s skills' },
+    );
+  }
+  for (const { version, text } of state.skills.values()) {
+    const snapshot = readIfThere(paths.snapshot(version));
+    if (snapshot !== null && snapshot !== text)
+      problems.push({
+        kind: 'not derived',
+        where: paths.snapshot(version),
+        what: 'its text is not the one that was accepted',
+      });
+  }
+}
