@@ -1,0 +1,4 @@
+#!/bin/sh
+set -eu
+cd "${APP_DIR:-/app}"
+LC_ALL=C sort -u -o manifest.txt manifest.txt

@@ -1,0 +1,4 @@
+#!/bin/sh
+set -eu
+cd "${APP_DIR:-/app}"
+tr '[:lower:]' '[:upper:]' < notice.txt > sign.txt

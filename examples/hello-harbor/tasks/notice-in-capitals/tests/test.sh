@@ -1,0 +1,24 @@
+#!/bin/sh
+# Passes when sign.txt is the notice in capital letters.
+set -u
+APP_DIR="${APP_DIR:-/app}"
+TESTS_DIR="${TESTS_DIR:-/tests}"
+LOGS_DIR="${LOGS_DIR:-/logs}"
+mkdir -p "$LOGS_DIR/verifier"
+rm -f "$LOGS_DIR/verifier/reward.txt" "$LOGS_DIR/verifier/reward.json"
+
+verdict() {
+  echo "$2"
+  echo "$1" > "$LOGS_DIR/verifier/reward.txt"
+  exit 0
+}
+
+# Lines are compared; blank lines at the end do not matter.
+expect() {
+  [ -f "$APP_DIR/$1" ] || verdict 0 "$1 is missing"
+  [ "$(cat "$APP_DIR/$1")" = "$(cat "$TESTS_DIR/expected/$1")" ] || verdict 0 "$1: $2"
+}
+
+expect sign.txt "not the notice in capital letters"
+expect notice.txt "the notice was changed"
+verdict 1 "the sign is ready to paint"
