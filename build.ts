@@ -1,0 +1,57 @@
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { basename, dirname, join, resolve } from 'node:path';
+
+/**
+ * Builds the one binary: `bun build.ts [--target=bun-linux-arm64] [--outfile=dist/skillopt]`.
+ * The examples are embedded; modes get lost on the way, so a list of what is executable goes with them.
+ */
+const arg = (name: string) => process.argv.find((a) => a.startsWith(`--${name}=`))?.split('=')[1];
+const out = resolve(arg('outfile') ?? 'dist/skillopt');
+const target = arg('target') as Bun.Build.CompileTarget | undefined;
+const root = import.meta.dir;
+
+mkdirSync(dirname(out), { recursive: true });
+// Source maps land beside the output, and assets are named by their folder: both in a scratch folder.
+const scratch = mkdtempSync(join(dirname(out), '.build-'));
+process.on('exit', () => rmSync(scratch, { recursive: true, force: true }));
+const assets = join(scratch, 'examples');
+cpSync(join(root, 'examples'), assets, { recursive: true });
+const executables = readdirSync(assets, { recursive: true, encoding: 'utf8' })
+  .filter((path) => statSync(join(assets, path)).isFile() && (statSync(join(assets, path)).mode & 0o100) !== 0)
+  .sort();
+writeFileSync(join(assets, '.executables.json'), JSON.stringify(executables));
+
+const result = await Bun.build({
+  entrypoints: [join(root, 'src/main.tsx')],
+  minify: true,
+  sourcemap: 'linked',
+  bytecode: true,
+  format: 'esm',
+  splitting: true,
+  define: { 'process.env.NODE_ENV': '"production"' },
+  compile: {
+    outfile: join(scratch, basename(out)),
+    ...(target ? { target } : {}),
+    // otherwise a .env or a bunfig.toml of the folder where it is started would run
+    autoloadDotenv: false,
+    autoloadBunfig: false,
+    assets: [assets],
+  },
+  plugins: [
+    {
+      name: 'ink without its development tools',
+      setup(build) {
+        build.onResolve({ filter: /^react-devtools-core$/ }, () => ({ path: 'none', namespace: 'none' }));
+        build.onLoad({ filter: /.*/, namespace: 'none' }, () => ({
+          contents: 'export default { initialize() {}, connectToDevTools() {} }',
+          loader: 'js',
+        }));
+      },
+    },
+  ],
+});
+for (const log of result.logs) console.error(log);
+const built = result.outputs.find((o) => o.kind === 'entry-point');
+if (!result.success || !built) process.exit(1);
+renameSync(built.path, out);
+console.log(`${out} ${(statSync(out).size / 1e6).toFixed(1)} MB`);

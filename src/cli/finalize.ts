@@ -1,0 +1,83 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import type { Command } from 'commander';
+import { loadConfig } from '../config/load.ts';
+import type { Config } from '../config/schema.ts';
+import { writeWhole } from '../journal/texts.ts';
+import { fail } from '../ports/failure.ts';
+import { shortHash } from '../ports/hash.ts';
+import { afterRun, afterRunLines } from '../report/after-run.ts';
+import { sessionPaths } from '../session/paths.ts';
+import { decodeSkill } from '../skill/document.ts';
+import { exampleName } from './bundled.ts';
+import type { CommandContext } from './context.ts';
+import { readState } from './read-state.ts';
+import { search, shownDir } from './search.ts';
+import { skillFolder } from './sources.ts';
+
+export function finalizeCommand(program: Command, context: CommandContext): void {
+  program
+    .command('finalize')
+    .summary('open the sealed test, once, and hand over the result')
+    .description(
+      'Measures the test split: seed, result and no skill together, once. A session that was finalized shows its numbers again; nothing is measured twice. With --apply the result is written over the source skill, if that still is what the session began with.',
+    )
+    .argument('[dir]', 'directory of the session', '.')
+    .option('--apply', 'write the result over the source SKILL.md')
+    .option('--allow-unsandboxed', 'consent to run rollouts in plain folders on this machine')
+    .action(async (dir: string, options: { apply?: boolean; allowUnsandboxed?: boolean }) => {
+      const path = resolve(dir);
+      const files = sessionPaths(path);
+      const { state, head } = readState(path);
+      if (!state.ended)
+        throw fail(
+          'usage',
+          'the search has not ended, so there is nothing to finalize',
+          path,
+          `go on with \`skillopt run ${shownDir(path)}\``,
+        );
+      if (state.finalized) {
+        const report = afterRun(state, { command: context.command, dir: shownDir(path), head });
+        context.io.result(report, afterRunLines(report, state));
+      } else
+        await search({
+          io: context.io,
+          dir: path,
+          command: context.command,
+          config: existsSync(files.config) ? loadConfig(files.config) : (state.session?.config as Config),
+          finalize: true,
+          allowUnsandboxed: options.allowUnsandboxed ?? false,
+          delayMs: 0,
+        });
+      if (options.apply) context.io.line(apply(path));
+    });
+}
+
+/** Writes the result over the source, if the source still has the hash that the session began with. */
+function apply(dir: string): string {
+  const { state } = readState(dir);
+  const { session } = state;
+  const best = state.skills.get(state.incumbent);
+  if (!session || !best || best.version === 0)
+    throw fail('usage', 'there is no result to apply: the seed is the result', dir, 'nothing to do');
+  if (!state.finalized) throw fail('usage', 'the session is not finalized', dir, 'run `skillopt finalize` first');
+  if (exampleName(session.skill.from) !== null)
+    throw fail(
+      'usage',
+      'the skill is a bundled example: there is no source to write to',
+      session.skill.from,
+      `copy ${shownDir(dir)}/best_skill.md where you want it`,
+    );
+  const source = join(skillFolder(dir, session.skill.from), 'SKILL.md');
+  const now = decodeSkill(readFileSync(source), source);
+  if (now === best.text) return `applied     ${source} is the result already`;
+  if (shortHash(now) !== session.skill.hash)
+    throw fail(
+      'source-moved',
+      'the source skill was changed since the session began',
+      source,
+      `merge by hand: the diff stands in ${shownDir(dir)}/skillopt.md, the result in ${shownDir(dir)}/best_skill.md`,
+    );
+  writeWhole(source, best.text);
+  return `applied     ${source}`;
+}

@@ -1,0 +1,70 @@
+import { resolve } from 'node:path';
+import { type Command, InvalidArgumentError } from 'commander';
+import { loadConfig } from '../config/load.ts';
+import type { Config } from '../config/schema.ts';
+import { sessionPaths } from '../session/paths.ts';
+import type { CommandContext } from './context.ts';
+import { NO_IMPROVEMENT } from './exit-codes.ts';
+import { search } from './search.ts';
+
+type Options = {
+  readonly finalize?: boolean;
+  readonly budget?: number;
+  readonly limitRollouts?: number;
+  readonly limitMinutes?: number;
+  readonly workers?: number;
+  readonly allowUnsandboxed?: boolean;
+  readonly exitCode?: boolean;
+};
+
+export function count(text: string): number {
+  const n = Number(text);
+  if (!Number.isInteger(n) || n < 1) throw new InvalidArgumentError('give a whole number of at least 1');
+  return n;
+}
+
+function minutes(text: string): number {
+  const n = Number(text);
+  if (!(n > 0)) throw new InvalidArgumentError('give a number of minutes above 0');
+  return n;
+}
+
+export function runCommand(program: Command, context: CommandContext): void {
+  program
+    .command('run')
+    .summary('start or resume the session that skillopt.config.json in a directory describes')
+    .description(
+      'Starts the session that DIR/skillopt.config.json describes, or goes on where it stopped: baseline, rounds of proposals, gates, confirmation. Stops before the sealed test unless --finalize is given. Nothing that finished is performed or paid twice. Budget, limits and workers may change between two runs; any other change of the config is another session.',
+    )
+    .argument('[dir]', 'directory of the session', '.')
+    .option('--finalize', 'go on to the sealed test when there is something to deliver')
+    .option('--budget <rollouts>', 'rollouts that decisions may consume', count)
+    .option('--limit-rollouts <n>', 'hard limit on rollouts started, run-ahead included', count)
+    .option('--limit-minutes <n>', 'hard limit on the search’s running time', minutes)
+    .option('--workers <n>', 'rollouts at a time', count)
+    .option('--allow-unsandboxed', 'consent to run rollouts in plain folders on this machine')
+    .option('--exit-code', `exit with ${NO_IMPROVEMENT} when the run ends without an improvement`)
+    .action(async (dir: string, options: Options) => {
+      const path = resolve(dir);
+      const report = await search({
+        io: context.io,
+        dir: path,
+        command: context.command,
+        config: withFlags(loadConfig(sessionPaths(path).config), options),
+        finalize: options.finalize ?? false,
+        allowUnsandboxed: options.allowUnsandboxed ?? false,
+        delayMs: 0,
+      });
+      if (options.exitCode && report.result !== 'improved') process.exitCode = NO_IMPROVEMENT;
+    });
+}
+
+/** Flags win over the file. */
+function withFlags(config: Config, o: Options): Config {
+  return {
+    ...config,
+    budget: { rollouts: o.budget ?? config.budget.rollouts },
+    limits: { rollouts: o.limitRollouts ?? config.limits.rollouts, minutes: o.limitMinutes ?? config.limits.minutes },
+    workers: o.workers ?? config.workers,
+  };
+}

@@ -1,0 +1,78 @@
+import { relative } from 'node:path';
+import type { Config } from '../config/schema.ts';
+import { plainLines } from '../plain/lines.ts';
+import { type AfterRun, afterRun, afterRunLines } from '../report/after-run.ts';
+import { runSession } from '../session/run.ts';
+import { Session } from '../session/session.ts';
+import type { Io } from './io.ts';
+import { stopOnSignals } from './signals.ts';
+import { backendOf, isRehearsal, optimizerOf, preflight, redactor, sessionParts, workersOf } from './wiring.ts';
+
+export type SearchOptions = {
+  readonly io: Io;
+  /** The session's directory. */
+  readonly dir: string;
+  /** As the user typed it. */
+  readonly command: string;
+  readonly config: Config | null;
+  /** Goes on to the sealed test. */
+  readonly finalize: boolean;
+  readonly allowUnsandboxed: boolean;
+  /** Artificial time per rollout of the rehearsal's agent. */
+  readonly delayMs: number;
+};
+
+/** The directory as a user would type it from here. */
+export function shownDir(dir: string): string {
+  const path = relative(process.cwd(), dir);
+  return path === '' ? '.' : path.startsWith('..') ? dir : path;
+}
+
+/** Opens or resumes a session, runs it to its end and reports. The same for `demo`, `run` and `finalize`. */
+export async function search(o: SearchOptions): Promise<AfterRun> {
+  const { io } = o;
+  const odd: string[] = [];
+  const session = await Session.open(
+    o.dir,
+    o.config,
+    sessionParts(o.dir, (w) => odd.push(w)),
+  );
+  const stop = stopOnSignals(io);
+  try {
+    const workers = workersOf(session.config);
+    const rehearsal = isRehearsal(session.config);
+    const rollouts = backendOf(session, o);
+    const proposals = optimizerOf(session, o.dir);
+    const findings = await preflight([rollouts, proposals]);
+    session.check({ rehearsal, versions: {} });
+    for (const left of await rollouts.sweep()) io.line(`cleaned     ${left}`);
+    session.onEvent((event, state) => {
+      for (const line of plainLines(event, state)) io.line(line);
+    });
+    for (const f of findings)
+      if (f.level === 'warning') io.line(`warning     ${f.what} (${f.where})${f.fix ? ` · ${f.fix}` : ''}`);
+    for (const w of odd) io.line(`warning     ${w}`);
+    await runSession(session, {
+      rollouts,
+      proposals,
+      redact: redactor(),
+      inputs: () => [],
+      signal: stop.signal,
+      workers,
+      rehearsal,
+      backoffMs: [1_000, 5_000],
+      nowMs: () => performance.now(),
+      finalize: o.finalize,
+    });
+    const report = afterRun(session.state, {
+      command: o.command,
+      dir: shownDir(o.dir),
+      head: session.journal.position,
+    });
+    io.result(report, ['', ...afterRunLines(report, session.state)]);
+    return report;
+  } finally {
+    stop.release();
+    session.close();
+  }
+}

@@ -1,0 +1,76 @@
+import { existsSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { basename, dirname, join, resolve } from 'node:path';
+import type { Config } from '../config/schema.ts';
+import { fail } from '../ports/failure.ts';
+import type { SeedSkill } from '../session/first-lines.ts';
+import { decodeSkill, readSkill } from '../skill/document.ts';
+import { seedWarnings } from '../skill/seed-warnings.ts';
+import { copyTree } from '../taskpack/copy.ts';
+import { hashFiles, requireTree } from '../taskpack/tree.ts';
+import { exampleName, writeExample } from './bundled.ts';
+
+/** Copies skill and pack into the session. The sources are only read. */
+export type Sources = {
+  readonly importSkill: (config: Config, to: string) => Promise<SeedSkill>;
+  readonly importPack: (config: Config, to: string) => Promise<void>;
+};
+
+/**
+ * `base` is the folder that relative paths of the config start from; `onWarning` hears what is odd about the seed;
+ * `secrets` are the values that must not stand in it.
+ */
+export function sources(
+  base: string,
+  secrets: readonly { name: string; value: string }[],
+  onWarning: (text: string) => void,
+): Sources {
+  return {
+    async importSkill(config, to) {
+      const example = exampleName(config.skill);
+      const folder = example === null ? skillFolder(base, config.skill) : null;
+      const seen = join(to, '.incoming');
+      if (folder === null) writeExample(example ?? '', example ?? '', seen);
+      else await copyTree(folder, seen, { code: 'skill' });
+      const shownAs = folder === null ? config.skill : join(folder, 'SKILL.md');
+      const text = decodeSkill(readFileSync(join(seen, 'SKILL.md')), shownAs);
+      const document = readSkill(text, shownAs);
+      const leaked = secrets.find((s) => text.includes(s.value));
+      if (leaked)
+        throw fail(
+          'skill',
+          `the skill holds the value of ${leaked.name}`,
+          shownAs,
+          'take the secret out of the skill; name the variable instead',
+        );
+      for (const w of seedWarnings(document, folder === null ? (example ?? '') : basename(folder))) onWarning(w);
+      const { files } = await requireTree(seen, 'skill');
+      const bundled = files.filter((f) => f.path !== 'SKILL.md');
+      await copyTree(seen, join(to, document.name), { code: 'skill' });
+      rmSync(seen, { recursive: true, force: true });
+      return {
+        name: document.name,
+        text,
+        bundle: (await hashFiles(bundled)).slice(0, 16),
+        files: bundled.map((f) => f.path),
+        from: config.skill,
+      };
+    },
+    async importPack(config, to) {
+      const example = exampleName(config.pack);
+      if (example !== null) writeExample(example, 'tasks', to);
+      else await copyTree(resolve(base, config.pack), to, { code: 'pack' });
+    },
+  };
+}
+
+/** The folder of a skill that is given by its folder or by its SKILL.md. */
+export function skillFolder(base: string, given: string): string {
+  const path = resolve(base, given);
+  if (!existsSync(path))
+    throw fail('skill', 'there is no such skill', path, 'give the path of a SKILL.md or of its folder');
+  const folder = statSync(path).isDirectory() ? path : dirname(path);
+  const file = statSync(path).isDirectory() ? join(path, 'SKILL.md') : path;
+  if (basename(file) !== 'SKILL.md' || !existsSync(file))
+    throw fail('skill', 'there is no SKILL.md', file, 'a skill is a folder with a file SKILL.md');
+  return folder;
+}

@@ -1,0 +1,126 @@
+import { randomBytes } from 'node:crypto';
+import { existsSync, readFileSync } from 'node:fs';
+import { availableParallelism, tmpdir } from 'node:os';
+import { resolve } from 'node:path';
+import { hostEnvironment, namedSecrets } from '../config/environment.ts';
+import { nearest } from '../config/nearest.ts';
+import type { Config } from '../config/schema.ts';
+import { makeRedactor } from '../journal/redact.ts';
+import { createRehearsalOptimizer, parseRehearsal } from '../optimizer/rehearsal.ts';
+import { fail } from '../ports/failure.ts';
+import type { Finding } from '../ports/preflight.ts';
+import type { Proposals } from '../ports/proposals.ts';
+import type { Rollouts } from '../ports/rollouts.ts';
+import { renderDocument } from '../report/markdown.ts';
+import { createLocalAgent } from '../rollout/agents/index.ts';
+import { LocalRollouts } from '../rollout/local/local-rollouts.ts';
+import type { Session, SessionParts } from '../session/session.ts';
+import { localProblems } from '../taskpack/check-local.ts';
+import { missingCommands } from '../taskpack/commands.ts';
+import { dockerfileCopies } from '../taskpack/dockerfile-copies.ts';
+import { readPack } from '../taskpack/read-pack.ts';
+import { VERSION } from '../version.ts';
+import { exampleName, exampleText } from './bundled.ts';
+import { sources } from './sources.ts';
+
+/** Seconds for an agent whose task gives no limit. */
+const AGENT_TIMEOUT_SEC = 900;
+
+/** The one place where rooms are put together. */
+export function sessionParts(base: string, onWarning: (text: string) => void): SessionParts {
+  return {
+    ...sources(base, namedSecrets(hostEnvironment()), onWarning),
+    readPack,
+    render: renderDocument,
+    now: () => new Date().toISOString(),
+    program: VERSION,
+    newId: () => randomBytes(4).toString('hex'),
+  };
+}
+
+export const redactor = () => makeRedactor(namedSecrets(hostEnvironment()));
+
+/** Workers that a config asks for; null = twice the cores, at most 8. */
+export function workersOf(config: Config): number {
+  return config.workers ?? Math.min(8, 2 * availableParallelism());
+}
+
+export function isRehearsal(config: Config): boolean {
+  return config.agent === 'rehearsal' || config.optimizer === 'rehearsal';
+}
+
+/** The backend of a session. The bundled example needs no consent to run in plain folders. */
+export function backendOf(
+  session: Session,
+  o: { readonly allowUnsandboxed: boolean; readonly delayMs: number },
+): Rollouts {
+  const { config } = session;
+  const env = hostEnvironment();
+  return new LocalRollouts({
+    agent: createLocalAgent(config.agent, { variables: env, rehearsalDelayMs: o.delayMs }),
+    passThreshold: config.gate.passThreshold,
+    sessionId: session.id,
+    tasks: session.pack.tasks,
+    prepareFiles: async (task) => (await dockerfileCopies(task)).copies,
+    problems: async (tasks) => [
+      ...(await Promise.all(tasks.map(localProblems))).flat(),
+      ...missingCommands(tasks, env.PATH ?? '/usr/bin:/bin'),
+    ],
+    unsandboxedAllowed: o.allowUnsandboxed || config.allowUnsandboxed || isBundled(config),
+    defaultAgentTimeoutSec: config.timeouts.agentSec ?? AGENT_TIMEOUT_SEC,
+    hostEnv: env,
+    variables: env,
+    tempRoot: tmpdir(),
+  });
+}
+
+function isBundled(config: Config): boolean {
+  return exampleName(config.skill) !== null && exampleName(config.pack) !== null;
+}
+
+const optimizers = ['rehearsal'] as const;
+
+/** The optimizer of a session. */
+export function optimizerOf(session: Session, base: string): Proposals {
+  const { optimizer, pack } = session.config;
+  if (!optimizers.some((o) => o === optimizer)) {
+    const close = nearest(optimizer, optimizers);
+    throw fail(
+      'config',
+      `there is no optimizer ${optimizer}`,
+      'optimizer',
+      close ? `did you mean ${close}?` : `use one of ${optimizers.join(', ')}`,
+    );
+  }
+  const example = exampleName(pack);
+  if (example !== null)
+    return createRehearsalOptimizer({
+      edits: parseRehearsal(exampleText(example, 'rehearsal.json'), `example:${example}/rehearsal.json`),
+    });
+  const path = resolve(base, 'rehearsal.json');
+  if (!existsSync(path))
+    throw fail(
+      'config',
+      'the rehearsal optimizer has no list of edits',
+      path,
+      'write a rehearsal.json beside the config (the example shows its form)',
+    );
+  return createRehearsalOptimizer({ edits: parseRehearsal(readFileSync(path, 'utf8'), path) });
+}
+
+/** What backend and optimizer find before anything is spent; errors end the command with their fixes. */
+export async function preflight(
+  parts: readonly { preflight(): Promise<readonly Finding[]> }[],
+): Promise<readonly Finding[]> {
+  const findings = (await Promise.all(parts.map((p) => p.preflight()))).flat();
+  const errors = findings.filter((f) => f.level === 'error');
+  const [first] = errors;
+  if (first)
+    throw fail(
+      'preflight',
+      errors.length > 1 ? `${first.what} (and ${errors.length - 1} more)` : first.what,
+      errors.map((e) => (errors.length > 1 ? `${e.where}: ${e.what}` : e.where)).join('\n'),
+      [...new Set(errors.map((e) => e.fix))].join('\n'),
+    );
+  return findings;
+}

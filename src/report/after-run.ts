@@ -1,0 +1,117 @@
+import { conclusion } from '../events/conclusion.ts';
+import type { RunState } from '../events/run-state.ts';
+import { causeText, REHEARSAL, scoreText, unscoredText } from '../events/words.ts';
+import { diffStats } from '../skill/diff.ts';
+
+/** The report after a run: what was run, where it lies, what came out, what comes next. Pure JSON. */
+export type AfterRun = {
+  readonly command: string;
+  readonly directory: string;
+  readonly rehearsal: boolean;
+  readonly phase: RunState['phase'];
+  readonly cause: string | null;
+  readonly result: string | null;
+  readonly headline: string;
+  readonly bestSkill: string;
+  readonly diff: { readonly added: number; readonly removed: number };
+  readonly selection: { readonly seed: RunState['seed']['selection']; readonly confirmation: object | null };
+  readonly test: readonly object[] | null;
+  readonly steps: number;
+  readonly accepted: number;
+  readonly rollouts: {
+    readonly started: number;
+    readonly finished: number;
+    readonly unscored: number;
+    readonly cancelled: number;
+    readonly lost: number;
+  };
+  readonly optimizerCalls: number;
+  readonly tokens: number | null;
+  readonly costUsd: number | null;
+  readonly minutes: number;
+  readonly log: { readonly file: string; readonly lines: number; readonly head: string };
+  readonly warnings: readonly string[];
+  readonly next: string;
+};
+
+export function afterRun(
+  state: RunState,
+  o: {
+    readonly command: string;
+    readonly dir: string;
+    readonly head: { readonly lines: number; readonly hash: string };
+  },
+): AfterRun {
+  const { headline, next } = conclusion(state, o.dir);
+  const seedText = state.session?.skill.text ?? '';
+  const best = state.skills.get(state.incumbent)?.text ?? seedText;
+  const r = state.rollouts;
+  return {
+    command: o.command,
+    directory: o.dir,
+    rehearsal: state.session?.rehearsal ?? false,
+    phase: state.phase,
+    cause: state.ended?.cause ?? null,
+    result: state.ended?.result ?? null,
+    headline,
+    bestSkill: `${o.dir}/best_skill.md`,
+    diff: diffStats(seedText, best),
+    selection: {
+      seed: state.seed.selection,
+      confirmation: state.confirmation && {
+        seed: state.confirmation.seed,
+        final: state.confirmation.final,
+        wins: state.confirmation.wins,
+        losses: state.confirmation.losses,
+      },
+    },
+    test: state.finalized?.arms ?? null,
+    steps: state.steps.length,
+    accepted: state.steps.filter((s) => s.gateAction === 'accept').length,
+    rollouts: {
+      started: r.started,
+      finished: r.finished,
+      unscored: r.finished - r.scored,
+      cancelled: r.cancelled,
+      lost: r.lost,
+    },
+    optimizerCalls: state.calls,
+    tokens: state.spend.tokens,
+    costUsd: state.spend.costUsd,
+    minutes: Math.round(state.minutes * 100) / 100,
+    log: { file: `${o.dir}/skillopt.jsonl`, lines: o.head.lines, head: o.head.hash },
+    warnings: state.warnings,
+    next,
+  };
+}
+
+/** The report as lines for a terminal or a pipe. */
+export function afterRunLines(a: AfterRun, state: RunState): string[] {
+  const spent = a.costUsd === null ? 'cost unknown' : a.costUsd === 0 ? 'no model cost' : `$${a.costUsd.toFixed(2)}`;
+  const unscored = unscoredText(state);
+  return [
+    `result      ${a.headline}`,
+    ...(state.confirmation
+      ? [
+          `confirmed   selection ${scoreText(state.confirmation.final)} against the seed’s ${scoreText(state.confirmation.seed)} on fresh attempts (${state.confirmation.wins}–${state.confirmation.losses})`,
+        ]
+      : []),
+    ...(state.ended
+      ? [
+          `ended       ${causeText(state.ended.cause)} · ${a.steps} steps, ${a.accepted} accepted · ${a.optimizerCalls} optimizer calls`,
+        ]
+      : []),
+    `spent       ${a.rollouts.started} rollouts (${a.rollouts.cancelled} cancelled, ${a.rollouts.lost} lost) · ${spent} · ${duration(a.minutes)}`,
+    ...(unscored ? [`unscored    ${unscored}`] : []),
+    `best skill  ${a.bestSkill} · +${a.diff.added} −${a.diff.removed} lines against the seed`,
+    `directory   ${a.directory}${a.rehearsal ? ` · ${REHEARSAL}` : ''}`,
+    `command     ${a.command}`,
+    `next        ${a.next}`,
+    `log         ${a.log.lines} lines, head ${a.log.head}   (skillopt verify${a.directory === '.' ? '' : ` ${a.directory}`})`,
+  ];
+}
+
+function duration(minutes: number): string {
+  const seconds = minutes * 60;
+  return seconds < 120 ? `${seconds.toFixed(1)} s` : `${minutes.toFixed(1)} min`;
+}

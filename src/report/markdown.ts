@@ -1,0 +1,153 @@
+import { conclusion } from '../events/conclusion.ts';
+import type { EditState, RunState } from '../events/run-state.ts';
+import { causeText, editTitle, flips, gateText, REHEARSAL, scoreText, verdictText } from '../events/words.ts';
+import { unifiedDiff } from '../skill/diff.ts';
+
+/**
+ * `skillopt.md`: objective, environment, what has been tried, what came of it. A pure function of a prefix of the log,
+ * which its last line names.
+ */
+export function renderDocument(state: RunState, head: { readonly lines: number; readonly hash: string }): string {
+  const { session, splits, plan } = state;
+  if (!session || !splits || !plan) return '';
+  const metric = plan.gate.metric;
+  const lines = [
+    `# ${session.skill.name}: optimization session ${session.session}`,
+    '',
+    ...(session.rehearsal ? [`**${REHEARSAL}: agent and optimizer are small deterministic programs.**`, ''] : []),
+    '## Where it stands',
+    '',
+    ...standing(state),
+    '',
+    '## Objective',
+    '',
+    `Make \`${session.skill.name}\` (from \`${session.skill.from}\`) pass more tasks of the pack \`${session.pack.name}\` than the seed does. An edit is kept only when the selection split strictly improves; a tie is a rejection. The test split is sealed until finalize.`,
+    '',
+    '## Environment',
+    '',
+    `- backend ${session.environment.backend}, agent ${session.environment.agent}, model ${session.environment.model ?? 'none'}, optimizer ${plan.optimizer}`,
+    `- versions: ${versionsText(session.environment.versions)}`,
+    `- ${session.pack.tasks.length} tasks: ${splits.train} train, ${splits.selection} selection, ${splits.test} test; pass = reward of at least ${session.environment.passThreshold}`,
+    `- gate ${plan.gate.rule}, metric ${metric}; budget ${plan.budget} rollouts; limits: ${limitsText(plan.limits)}`,
+    ...(state.notes.length > 0
+      ? ['', '## Notes to the optimizer', '', ...state.notes.map((n) => `- ${oneLine(n)}`)]
+      : []),
+    '',
+    '## Steps',
+    '',
+    ...stepTable(state),
+    '',
+    '## What has been tried',
+    '',
+    ...tried(state),
+    '',
+    ...testTable(state),
+    ...diffOf(state),
+    ...(state.warnings.length > 0 ? ['## Warnings', '', ...state.warnings.map((w) => `- ${oneLine(w)}`), ''] : []),
+    '---',
+    '',
+    `log ${head.lines} lines, head ${head.hash}`,
+    '',
+  ];
+  return lines.join('\n');
+}
+
+function standing(state: RunState): string[] {
+  const { headline } = conclusion(state, '.');
+  const best = state.skills.get(state.incumbent);
+  const unconfirmed = best && best.version > 0 && state.confirmation === null;
+  return [
+    headline[0]?.toUpperCase() + headline.slice(1) + (/[.…]$/.test(headline) ? '' : '.'),
+    '',
+    `- seed: selection ${scoreText(state.seed.selection)}, train ${scoreText(state.seed.train)}`,
+    `- best skill: ${best && best.version > 0 ? `version ${best.version}${unconfirmed ? ' (**unconfirmed**: chosen because it was good on selection)' : ''}` : 'the seed'}`,
+    ...(state.ended ? [`- the search ended: ${causeText(state.ended.cause)}`] : []),
+    `- rollouts started ${state.rollouts.started}, finished ${state.rollouts.finished}, unscored ${state.rollouts.finished - state.rollouts.scored}; optimizer calls ${state.calls}; skill read in ${state.read[0]} of ${state.read[1]}`,
+  ];
+}
+
+function stepTable(state: RunState): string[] {
+  const metric = state.plan?.gate.metric ?? 'hard';
+  const rows = state.steps.map((s) => {
+    const { won, lost } = flips(s);
+    const changed = [won.length > 0 ? `won ${won.join(', ')}` : '', lost.length > 0 ? `lost ${lost.join(', ')}` : '']
+      .filter(Boolean)
+      .join('; ');
+    const score = s.gateAction === 'accept' ? scoreText(s.selection.candidate, metric) : '';
+    return `| ${s.step} | ${s.rounds} | ${s.tried} → ${s.edits.length} | ${gateText(s)} | ${cell(verdictText(s))} | ${score} | ${s.confidence.toFixed(2)} | ${cell(changed)} |`;
+  });
+  return [
+    '| step | rounds | edits tried → in the draft | gate | verdict | selection | evidence | tasks that flipped |',
+    '| --- | --- | --- | --- | --- | --- | --- | --- |',
+    `| – | | seed | | baseline | ${scoreText(state.seed.selection, metric)} | | |`,
+    ...rows,
+  ];
+}
+
+function tried(state: RunState): string[] {
+  if (state.edits.size === 0) return ['Nothing yet.'];
+  return [...state.edits.values()].map((e) => `- round ${e.round}: ${editTitle(e, 100)} – ${fateText(e)}`);
+}
+
+function fateText(e: EditState): string {
+  switch (e.fate) {
+    case 'handed-in':
+      return 'handed in';
+    case 'in-draft':
+      return e.why ? `in the draft (fixed ${e.why})` : 'in the draft';
+    case 'dropped':
+      return `dropped (${e.why} still failed with it)`;
+    case 'rejected':
+      return `not tried: ${oneLine(e.why)}`;
+    case 'accepted':
+      return `accepted in ${e.why}`;
+    case 'refused':
+      return `refused with its draft in ${e.why}`;
+    default:
+      return e.fate satisfies never;
+  }
+}
+
+function testTable(state: RunState): string[] {
+  const { finalized } = state;
+  if (!finalized) return [];
+  const metric = state.plan?.gate.metric ?? 'hard';
+  return [
+    '## Sealed test',
+    '',
+    '| arm | passed | 95 % interval | skill read |',
+    '| --- | --- | --- | --- |',
+    ...finalized.arms.map(
+      (a) =>
+        `| ${a.arm} | ${scoreText(a.score, metric)} | ${a.interval ? `${a.interval[0].toFixed(2)} to ${a.interval[1].toFixed(2)}` : '–'} | ${a.read[1] > 0 ? `${a.read[0]} of ${a.read[1]}` : '–'} |`,
+    ),
+    '',
+    `Opened once, all arms together, interleaved${finalized.look > 1 ? `; this is look ${finalized.look}` : ''}. Result against seed: ${finalized.wins} won, ${finalized.losses} lost of ${finalized.pairs}.`,
+    '',
+  ];
+}
+
+function diffOf(state: RunState): string[] {
+  const best = state.skills.get(state.incumbent);
+  const seed = state.session?.skill.text;
+  if (!best || seed === undefined || best.text === seed) return [];
+  const diff = unifiedDiff(seed, best.text, { before: 'a/SKILL.md', after: 'b/SKILL.md' });
+  const fence = '`'.repeat(Math.max(3, ...[...diff.matchAll(/`+/g)].map((m) => m[0].length + 1)));
+  return ['## Diff against the seed', '', `${fence}diff`, diff.replace(/\n$/, ''), fence, ''];
+}
+
+function versionsText(versions: Readonly<Record<string, string>>): string {
+  const list = Object.entries(versions).map(([k, v]) => `${k} ${v}`);
+  return list.length > 0 ? list.join(', ') : 'none known';
+}
+
+function limitsText(l: { readonly rollouts: number | null; readonly minutes: number | null }): string {
+  const list = [
+    l.rollouts === null ? '' : `${l.rollouts} rollouts started`,
+    l.minutes === null ? '' : `${l.minutes} minutes`,
+  ].filter(Boolean);
+  return list.length > 0 ? list.join(', ') : 'none';
+}
+
+const oneLine = (text: string) => text.trim().replace(/\s+/g, ' ');
+const cell = (text: string) => oneLine(text).replaceAll('|', '\\|');
