@@ -8,7 +8,7 @@ import { consider } from './gate.ts';
 import { closeOpen, incumbentBlock, sweep } from './measure.ts';
 import type { LoopPlan } from './plan.ts';
 import { mostEdits } from './rules.ts';
-import { decideEmptyRound, screenRound, UnusableStreak } from './screening.ts';
+import { type RoundEdits, Screening } from './screening.ts';
 import { type Cell, emptyBank, failingTasks, type SearchState, scoreOf, shown, startState, unseen } from './state.ts';
 
 /** The search's end: why it ended, what may be said of the text that is handed over. */
@@ -47,7 +47,8 @@ class Search {
   setAside: readonly Ask[] = [];
   private measured = false;
   private swept = false;
-  private readonly unusable = new UnusableStreak();
+  /** Reflections in a row without a readable hand-in. */
+  private unusable = 0;
   /** Rounds in a row that kept nothing. */
   private dry = 0;
   /** Full sweeps in a row with nothing failing and nothing to gate; with no edit kept in between. */
@@ -149,8 +150,7 @@ class Search {
       if (fromPeople.length > 0) {
         talk.humanEdits = [];
         s.rounds++;
-        if ((await screenRound(plan, s, talk, ops, fromPeople, 'person', fromPeople.length)) > 0)
-          this.keptSinceSweep = true;
+        await this.screen({ edits: fromPeople, source: 'person', atMost: fromPeople.length });
       }
       if (failingTasks(plan, s).length === 0 || this.dry >= plan.search.dryRounds) {
         if (unseen(s) > 0) await consider(plan, s, talk, ops);
@@ -160,7 +160,6 @@ class Search {
       if (failing.length === 0) continue;
       const kept = await this.round(failing);
       this.dry = kept > 0 ? 0 : this.dry + 1;
-      if (kept > 0) this.keptSinceSweep = true;
       const full = plan.gate.rule === 'skillopt' ? 1 : plan.search.draftSize;
       if (unseen(s) >= full) await consider(plan, s, talk, ops);
     }
@@ -168,22 +167,32 @@ class Search {
 
   /** One reflection and the screening of what it hands in. */
   private async round(failing: readonly string[]): Promise<number> {
-    const { plan, s, talk, ops } = this;
+    const { s, talk } = this;
     s.rounds++;
     const ask = this.request(failing);
     const answer = await talk.propose(ask, { draft: s.draftText, incumbent: s.incumbent });
     if (answer.kind === 'unusable') {
-      await decideEmptyRound(s, talk, 'unusable', answer.detail);
-      this.unusable.saw(false);
+      await this.emptyRound('unusable', answer.detail);
+      this.unusable++;
+      if (this.unusable >= 3) throw new Stop('optimizer-failed');
       return 0;
     }
-    this.unusable.saw(true);
+    this.unusable = 0;
     const { edits, summary } = answer.proposal;
-    if (edits.length === 0) {
-      await decideEmptyRound(s, talk, 'none-offered', summary);
-      return 0;
-    }
-    return screenRound(plan, s, talk, ops, edits, 'reflection', ask.atMost);
+    if (edits.length > 0) return this.screen({ edits, source: 'reflection', atMost: ask.atMost });
+    await this.emptyRound('none-offered', summary);
+    return 0;
+  }
+
+  private async screen(round: RoundEdits): Promise<number> {
+    const kept = await new Screening(this.plan, this.s, this.talk, this.ops, round).run();
+    if (kept > 0) this.keptSinceSweep = true;
+    return kept;
+  }
+
+  /** A round without an edit is a decision too: the reflection's key has to stand in one. */
+  private async emptyRound(reason: 'none-offered' | 'unusable', detail: string): Promise<void> {
+    await this.talk.decide({ type: 'edit.rejected', round: this.s.rounds, index: null, edit: null, reason, detail });
   }
 
   /** What the reflection is asked. Only train stands in it; its key names rollouts, never what lies beside the log. */

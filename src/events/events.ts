@@ -1,13 +1,13 @@
 import { z } from 'zod';
 import {
+  armShape,
   causes,
   editShape,
-  gateRuleName,
   inputShape,
-  limitsShape,
   metricName,
   outcomeShape,
   pairShape,
+  planShape,
   rejectionReason,
   results,
   scoreShape,
@@ -25,21 +25,6 @@ export type EventKind = 'input' | 'effect' | 'decision' | 'marker';
 
 // -- inputs --------------------------------------------------------------------------------------------------------
 
-export const planShape = z.object({
-  gate: z.object({ rule: gateRuleName, metric: metricName }),
-  editBudget: z.number().int().positive().nullable(),
-  search: z.object({
-    draftSize: z.number().int().positive(),
-    dryRounds: z.number().int().positive(),
-    memory: z.boolean(),
-  }),
-  /** Rollouts of the planned ledger, confirmation included. */
-  budget: z.number().int().positive(),
-  limits: limitsShape,
-  /** `given`: calibration has paid the seed's attempt that the confirmation compares with. */
-  seedAttempt: z.enum(['fresh', 'given']),
-  optimizer: z.string(),
-});
 export type PlanFixed = z.infer<typeof planShape>;
 
 const sessionCreated = z.object({
@@ -246,16 +231,6 @@ const finalizeStarted = z.object({
   ...drawn,
 });
 
-export const armShape = z.object({
-  arm: z.enum(['seed', 'result', 'no-skill']),
-  skill: z.string(),
-  score: scoreShape,
-  /** 95 % Clopper-Pearson interval of the pass rate; null when nothing was scored. */
-  interval: z.tuple([z.number(), z.number()]).nullable(),
-  /** Rollouts in which the skill was read, of those that can tell. */
-  read: z.tuple([z.number().int(), z.number().int()]),
-});
-
 const finalizeFinished = z.object({
   type: z.literal('finalize.finished'),
   look: z.number().int().positive(),
@@ -305,7 +280,7 @@ const modelCalled = z.object({
   durationMs: z.number().nonnegative(),
 });
 const sessionPaused = z.object({ type: z.literal('session.paused'), why: z.string(), fix: z.string() });
-const sessionResumed = z.object({ type: z.literal('session.resumed'), program: z.string(), workers: z.number().int() });
+const sessionResumed = z.object({ type: z.literal('session.resumed'), program: z.string() });
 
 const inputs = [sessionCreated, splitsFixed, planFixed, engineChanged, inputReceived] as const;
 const effects = [rolloutFinished, reflectionFinished] as const;

@@ -102,3 +102,31 @@ export type Cause = (typeof causes)[number];
 
 export const results = ['improved', 'no-measurable-difference', 'underpowered', 'not-confirmed'] as const;
 export type SearchResult = (typeof results)[number];
+
+/** What `plan.fixed` holds. */
+export const planShape = z.object({
+  gate: z.object({ rule: gateRuleName, metric: metricName }),
+  editBudget: z.number().int().positive().nullable(),
+  search: z.object({
+    draftSize: z.number().int().positive(),
+    dryRounds: z.number().int().positive(),
+    memory: z.boolean(),
+  }),
+  /** Rollouts of the planned ledger, confirmation included. */
+  budget: z.number().int().positive(),
+  limits: limitsShape,
+  /** `given`: calibration has paid the seed's attempt that the confirmation compares with. */
+  seedAttempt: z.enum(['fresh', 'given']),
+  optimizer: z.string(),
+});
+
+/** One arm of the sealed test. */
+export const armShape = z.object({
+  arm: z.enum(['seed', 'result', 'no-skill']),
+  skill: z.string(),
+  score: scoreShape,
+  /** 95 % Clopper-Pearson interval of the pass rate; null when nothing was scored. */
+  interval: z.tuple([z.number(), z.number()]).nullable(),
+  /** Rollouts in which the skill was read, of those that can tell. */
+  read: z.tuple([z.number().int(), z.number().int()]),
+});

@@ -43,7 +43,12 @@ export function plainLines(event: LoggedEvent, state: RunState): string[] {
       return [`warning     ${event.what}${event.fix ? ` · ${event.fix}` : ''}`];
     case 'session.paused':
       return [`paused      ${event.why} · ${event.fix}`];
+    case 'concurrency.changed':
+      return [`workers     ${event.workers} rollouts at a time`];
     case 'input.received':
+      if (event.input.kind === 'budget.changed') return [`budget      ${event.input.rollouts} rollouts from here on`];
+      if (event.input.kind === 'limits.changed') return ['limits      changed from here on'];
+      if (event.input.kind === 'limit.reached') return [`limit       the limit on ${event.input.limit} is reached`];
       return event.input.kind === 'environment.changed'
         ? [`warning     the environment changed (${event.input.what}); everything is measured anew`]
         : [];

@@ -32,6 +32,8 @@ export class Logged {
   /** How the test was opened; null = it was not. */
   finalizeStarted: { readonly look: number; readonly attempts: number } | null = null;
   started = 0;
+  /** Rollouts at a time, as last written. */
+  workers: number | null = null;
   lines = 0;
   /** Hashes of trajectories that the log names, with the line. */
   readonly trajectories = new Map<string, number>();
@@ -63,6 +65,9 @@ export class Logged {
         return;
       case 'plan.fixed':
         this.plan = event;
+        return;
+      case 'concurrency.changed':
+        this.workers = event.workers;
         return;
       case 'rollout.started':
         this.started++;

@@ -13,6 +13,9 @@ import type { Logged } from './logged.ts';
 /** 0 awaited by the engine, 1 planned, 2 a guess. */
 type Rank = 0 | 1 | 2;
 
+/** An outcome, or the limit that keeps the rollout from starting. */
+type Answer = Outcome | 'rollouts' | 'minutes';
+
 type Job = {
   readonly key: string;
   readonly ask: Ask;
@@ -21,8 +24,8 @@ type Job = {
   line: LedgerLine;
   running: boolean;
   readonly abort: AbortController;
-  readonly done: Promise<Outcome>;
-  readonly resolve: (o: Outcome) => void;
+  readonly done: Promise<Answer>;
+  readonly resolve: (answer: Answer) => void;
   readonly reject: (e: unknown) => void;
 };
 
@@ -95,14 +98,9 @@ export class Pool {
   }
 
   /** The outcome of a rollout that the engine waits for, or the limit that keeps it from starting. */
-  async take(ask: Ask, text: string | null, line: LedgerLine): Promise<Outcome | 'rollouts' | 'minutes'> {
+  async take(ask: Ask, text: string | null, line: LedgerLine): Promise<Answer> {
     if (this.paused !== null) throw this.paused;
     const job = this.job(ask, text, 0, line);
-    const spent = job.running ? null : this.o.ledger.spent(line);
-    if (spent !== null) {
-      this.jobs.delete(job.key);
-      return spent;
-    }
     this.pump();
     return job.done;
   }
@@ -114,7 +112,7 @@ export class Pool {
       old.line = line;
       return old;
     }
-    const { promise, resolve, reject } = Promise.withResolvers<Outcome>();
+    const { promise, resolve, reject } = Promise.withResolvers<Answer>();
     promise.catch(() => {}); // a dropped job may fail unheard
     const job: Job = {
       key: ask.key,
@@ -145,7 +143,13 @@ export class Pool {
       for (const j of this.jobs.values()) {
         if (j.running || j.rank !== rank || j.abort.signal.aborted || this.atWork.has(j.key)) continue;
         if (this.running >= this.o.workers) break;
-        if (this.o.ledger.spent(j.line) !== null) continue;
+        const spent = this.o.ledger.spent(j.line);
+        if (spent !== null) {
+          if (rank !== 0) continue; // run-ahead that does not fit is not started
+          this.jobs.delete(j.key);
+          j.resolve(spent);
+          continue;
+        }
         j.running = true;
         this.running++;
         this.atWork.add(j.key);

@@ -80,6 +80,9 @@ export class RecordedPorts implements EnginePorts<Decision> {
   // -- rollouts ----------------------------------------------------------------------------------------------------
 
   plan(asks: readonly Ask[], text: string | null, line: LedgerLine): void {
+    const [first] = asks;
+    if (this.live && !this.replaying && first && asks.length > 1 && asks.some((a) => !this.logged.outcomes.has(a.key)))
+      this.live.journal.append({ type: 'evaluation.started', what: line, skill: first.skill, rollouts: asks.length });
     this.pool?.plan(asks, text, line);
   }
 

@@ -46,8 +46,6 @@ export class Session {
     /** True: the log was empty. */
     readonly isNew: boolean,
     readonly id: string,
-    /** Keys of the config that changed and are taken over in place. */
-    readonly changed: readonly Difference[],
     private readonly derived: DerivedFiles,
     private readonly lock: Lock,
     private readonly parts: SessionParts,
@@ -95,13 +93,12 @@ export class Session {
       const now = config ?? (created ? (created.config as Config) : null);
       if (now === null)
         throw fail('usage', 'there is no session here', paths.dir, 'start one with `skillopt run` beside a config');
-      let changed: readonly Difference[] = [];
       let skill: SeedSkill;
       if (created) {
         checkRules(created, paths.log);
         const { inPlace, fork } = differences(created.config, now);
         if (fork.length > 0) throw otherSession(fork, paths);
-        changed = inPlace;
+        if (logged.decisions.some((d) => d.type === 'session.ended')) refuseLate(inPlace, paths);
         skill = created.skill;
       } else {
         for (const left of [paths.skillRoot, paths.pack]) rmSync(left, { recursive: true, force: true });
@@ -125,7 +122,6 @@ export class Session {
         pack,
         created === null,
         created?.session ?? parts.newId(),
-        changed,
         derived,
         lock,
         parts,
@@ -182,9 +178,10 @@ export class Session {
           versions: o.versions,
         }),
       );
-    else this.write({ type: 'session.resumed', program: this.parts.program, workers: o.workers });
+    else this.write({ type: 'session.resumed', program: this.parts.program });
     logged.splits ??= this.write(splitsEvent(logged.created));
     logged.plan ??= this.write(planEvent(logged.created, logged.splits));
+    if (logged.workers !== o.workers) this.write({ type: 'concurrency.changed', workers: o.workers });
     this.derived.rebuild(this.fold.state, journal.position);
     for (const w of this.warnings) this.write({ type: 'warning.raised', what: w, where: this.paths.dir, fix: '' });
     for (const key of logged.open) this.write({ type: 'rollout.lost', key });
@@ -233,4 +230,16 @@ function otherSession(fork: readonly Difference[], paths: SessionPaths) {
     paths.config,
     'set it back, or fork: start the other session in a directory of its own',
   );
+}
+
+/** Budget and limits bound the search; when it has ended they can't change any more. */
+function refuseLate(changed: readonly Difference[], paths: SessionPaths): void {
+  const late = changed.find((d) => d.key === 'budget.rollouts' || d.key.startsWith('limits.'));
+  if (late)
+    throw fail(
+      'session-mismatch',
+      `the search has ended, so ${late.key} can’t change any more (was ${JSON.stringify(late.was)}, is ${JSON.stringify(late.is)})`,
+      paths.config,
+      'set it back; to search further, fork: start another session in a directory of its own',
+    );
 }
