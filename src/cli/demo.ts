@@ -5,12 +5,11 @@ import { loadConfig, parseConfig } from '../config/load.ts';
 import { diskFailure } from '../journal/journal.ts';
 import { writeWhole } from '../journal/texts.ts';
 import { fail } from '../ports/failure.ts';
-import { afterRun, afterRunLines } from '../report/after-run.ts';
 import { sessionPaths } from '../session/paths.ts';
 import { exampleText } from './bundled.ts';
 import type { CommandContext } from './context.ts';
-import { readState } from './read-state.ts';
-import { search, shownDir } from './search.ts';
+import { shown, shownDir } from './read-state.ts';
+import { search } from './search.ts';
 
 const EXAMPLE = 'hello-harbor';
 
@@ -50,15 +49,12 @@ export function demoCommand(program: Command, context: CommandContext): void {
           'give the demo a directory of its own: skillopt demo DIR',
         );
       if (existsSync(files.log)) {
-        const { state, head } = readState(path);
-        if (state.phase === 'finished') {
-          const report = afterRun(state, { command: context.command, dir: shownDir(path), head });
-          io.result(report, ['this demo has run before; --fresh starts it anew', '', ...afterRunLines(report, state)]);
-          return;
-        }
+        const { report, lines } = shown(path, context);
+        if (report.phase === 'finished')
+          return io.result(report, ['this demo has run before; --fresh starts it anew', '', ...lines]);
       }
       io.line(`skillopt demo · REHEARSAL (no model is called) · session ${shownDir(path)}`);
-      await search({
+      const { report, lines } = await search({
         io,
         dir: path,
         command: context.command,
@@ -67,6 +63,7 @@ export function demoCommand(program: Command, context: CommandContext): void {
         allowUnsandboxed: false,
         delayMs: 0,
       });
+      io.result(report, lines);
     });
 }
 

@@ -3,16 +3,16 @@ import { join, resolve } from 'node:path';
 import type { Command } from 'commander';
 import { loadConfig } from '../config/load.ts';
 import type { Config } from '../config/schema.ts';
+import type { RunState } from '../events/run-state.ts';
 import { writeWhole } from '../journal/texts.ts';
 import { fail } from '../ports/failure.ts';
 import { shortHash } from '../ports/hash.ts';
-import { afterRun, afterRunLines } from '../report/after-run.ts';
 import { sessionPaths } from '../session/paths.ts';
 import { decodeSkill } from '../skill/document.ts';
 import { exampleName } from './bundled.ts';
 import type { CommandContext } from './context.ts';
-import { readState } from './read-state.ts';
-import { search, shownDir } from './search.ts';
+import { readState, shown, shownDir } from './read-state.ts';
+import { search } from './search.ts';
 import { skillFolder } from './sources.ts';
 
 export function finalizeCommand(program: Command, context: CommandContext): void {
@@ -27,8 +27,7 @@ export function finalizeCommand(program: Command, context: CommandContext): void
     .option('--allow-unsandboxed', 'consent to run rollouts in plain folders on this machine')
     .action(async (dir: string, options: { apply?: boolean; allowUnsandboxed?: boolean }) => {
       const path = resolve(dir);
-      const files = sessionPaths(path);
-      const { state, head } = readState(path);
+      const { state } = readState(path);
       if (!state.ended)
         throw fail(
           'usage',
@@ -36,24 +35,36 @@ export function finalizeCommand(program: Command, context: CommandContext): void
           path,
           `go on with \`skillopt run ${shownDir(path)}\``,
         );
-      if (state.finalized) {
-        const report = afterRun(state, { command: context.command, dir: shownDir(path), head });
-        context.io.result(report, afterRunLines(report, state));
-      } else
-        await search({
-          io: context.io,
-          dir: path,
-          command: context.command,
-          config: existsSync(files.config) ? loadConfig(files.config) : (state.session?.config as Config),
-          finalize: true,
-          allowUnsandboxed: options.allowUnsandboxed ?? false,
-          delayMs: 0,
-        });
-      if (options.apply) context.io.line(apply(path));
+      const { report, lines } =
+        state.finalized || !hasResult(state)
+          ? shown(path, context)
+          : await search({
+              io: context.io,
+              dir: path,
+              command: context.command,
+              config: configOf(path, state),
+              finalize: true,
+              allowUnsandboxed: options.allowUnsandboxed ?? false,
+              delayMs: 0,
+            });
+      if (!options.apply) return context.io.result(report, lines);
+      if (!context.io.json) context.io.result(report, lines);
+      const applied = apply(path);
+      context.io.result({ ...report, applied }, [`applied     ${applied}`]);
     });
 }
 
-/** Writes the result over the source, if the source still has the hash that the session began with. */
+/** Is there a skill to measure and to hand over? Otherwise the seed is the result, and the test stays sealed. */
+function hasResult(state: RunState): boolean {
+  return state.skills.get(state.incumbent)?.version !== 0;
+}
+
+function configOf(path: string, state: RunState): Config {
+  const file = sessionPaths(path).config;
+  return existsSync(file) ? loadConfig(file) : (state.session?.config as Config);
+}
+
+/** Writes the result over the source, if the source still has the hash that the session began with; returns its path. */
 function apply(dir: string): string {
   const { state } = readState(dir);
   const { session } = state;
@@ -70,7 +81,7 @@ function apply(dir: string): string {
     );
   const source = join(skillFolder(dir, session.skill.from), 'SKILL.md');
   const now = decodeSkill(readFileSync(source), source);
-  if (now === best.text) return `applied     ${source} is the result already`;
+  if (now === best.text) return source;
   if (shortHash(now) !== session.skill.hash)
     throw fail(
       'source-moved',
@@ -79,5 +90,5 @@ function apply(dir: string): string {
       `merge by hand: the diff stands in ${shownDir(dir)}/skillopt.md, the result in ${shownDir(dir)}/best_skill.md`,
     );
   writeWhole(source, best.text);
-  return `applied     ${source}`;
+  return source;
 }

@@ -46,7 +46,7 @@ export function runCommand(program: Command, context: CommandContext): void {
     .option('--exit-code', `exit with ${NO_IMPROVEMENT} when the run ends without an improvement`)
     .action(async (dir: string, options: Options) => {
       const path = resolve(dir);
-      const report = await search({
+      const { report, lines } = await search({
         io: context.io,
         dir: path,
         command: context.command,
@@ -55,6 +55,7 @@ export function runCommand(program: Command, context: CommandContext): void {
         allowUnsandboxed: options.allowUnsandboxed ?? false,
         delayMs: 0,
       });
+      context.io.result(report, lines);
       if (options.exitCode && report.result !== 'improved') process.exitCode = NO_IMPROVEMENT;
     });
 }

@@ -1,12 +1,22 @@
-import { relative } from 'node:path';
 import type { Config } from '../config/schema.ts';
 import { plainLines } from '../plain/lines.ts';
 import { type AfterRun, afterRun, afterRunLines } from '../report/after-run.ts';
 import { runSession } from '../session/run.ts';
 import { Session } from '../session/session.ts';
 import type { Io } from './io.ts';
+import { shownDir } from './read-state.ts';
 import { stopOnSignals } from './signals.ts';
-import { backendOf, isRehearsal, optimizerOf, preflight, redactor, sessionParts, workersOf } from './wiring.ts';
+import {
+  backendOf,
+  isRehearsal,
+  learner,
+  optimizerOf,
+  preflight,
+  redactor,
+  sessionParts,
+  taskNotes,
+  workersOf,
+} from './wiring.ts';
 
 export type SearchOptions = {
   readonly io: Io;
@@ -22,14 +32,11 @@ export type SearchOptions = {
   readonly delayMs: number;
 };
 
-/** The directory as a user would type it from here. */
-export function shownDir(dir: string): string {
-  const path = relative(process.cwd(), dir);
-  return path === '' ? '.' : path.startsWith('..') ? dir : path;
-}
+/** The report after a run, as data and as lines; the command prints it. */
+export type Searched = { readonly report: AfterRun; readonly lines: readonly string[] };
 
 /** Opens or resumes a session, runs it to its end and reports. The same for `demo`, `run` and `finalize`. */
-export async function search(o: SearchOptions): Promise<AfterRun> {
+export async function search(o: SearchOptions): Promise<Searched> {
   const { io } = o;
   const odd: string[] = [];
   const session = await Session.open(
@@ -43,8 +50,8 @@ export async function search(o: SearchOptions): Promise<AfterRun> {
     const rehearsal = isRehearsal(session.config);
     const rollouts = backendOf(session, o);
     const proposals = optimizerOf(session, o.dir);
-    const findings = await preflight([rollouts, proposals]);
-    session.check({ rehearsal, versions: {} });
+    const findings = await preflight([rollouts, proposals, taskNotes(session.pack.tasks), learner(session.config)]);
+    session.check({ rehearsal, versions: {}, workers });
     for (const left of await rollouts.sweep()) io.line(`cleaned     ${left}`);
     session.onEvent((event, state) => {
       for (const line of plainLines(event, state)) io.line(line);
@@ -69,8 +76,7 @@ export async function search(o: SearchOptions): Promise<AfterRun> {
       dir: shownDir(o.dir),
       head: session.journal.position,
     });
-    io.result(report, ['', ...afterRunLines(report, session.state)]);
-    return report;
+    return { report, lines: ['', ...afterRunLines(report, session.state)] };
   } finally {
     stop.release();
     session.close();

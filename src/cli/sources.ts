@@ -6,6 +6,7 @@ import type { SeedSkill } from '../session/first-lines.ts';
 import { decodeSkill, readSkill } from '../skill/document.ts';
 import { seedWarnings } from '../skill/seed-warnings.ts';
 import { copyTree } from '../taskpack/copy.ts';
+import { readPack } from '../taskpack/read-pack.ts';
 import { hashFiles, requireTree } from '../taskpack/tree.ts';
 import { exampleName, writeExample } from './bundled.ts';
 
@@ -58,7 +59,11 @@ export function sources(
     async importPack(config, to) {
       const example = exampleName(config.pack);
       if (example !== null) writeExample(example, 'tasks', to);
-      else await copyTree(resolve(base, config.pack), to, { code: 'pack' });
+      else {
+        const from = resolve(base, config.pack);
+        await readPack(from); // faults are told of the user's own files
+        await copyTree(from, to, { code: 'pack' });
+      }
     },
   };
 }

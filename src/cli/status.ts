@@ -3,13 +3,15 @@ import type { Command } from 'commander';
 import { editTitle, gateText, scoreText, verdictText } from '../events/words.ts';
 import { afterRun, afterRunLines } from '../report/after-run.ts';
 import type { CommandContext } from './context.ts';
-import { readState } from './read-state.ts';
-import { shownDir } from './search.ts';
+import { readState, shownDir } from './read-state.ts';
 
 export function statusCommand(program: Command, context: CommandContext): void {
   program
     .command('status')
     .summary('where a session stands, read from its log; changes nothing')
+    .description(
+      'Shows baseline, steps, draft and result as the log has them. Changes nothing, takes no lock: a running session can be looked at.',
+    )
     .argument('[dir]', 'directory of the session', '.')
     .action((dir: string) => {
       const path = resolve(dir);

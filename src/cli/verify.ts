@@ -4,7 +4,7 @@ import { renderDocument } from '../report/markdown.ts';
 import { type VerifyReport, verifySession } from '../session/verify.ts';
 import type { CommandContext } from './context.ts';
 import { exitCodes } from './exit-codes.ts';
-import { shownDir } from './search.ts';
+import { shownDir } from './read-state.ts';
 
 export function verifyCommand(program: Command, context: CommandContext): void {
   program
@@ -32,7 +32,7 @@ function verifyLines(r: VerifyReport, dir: string): string[] {
   const { unreadOutcomes, markers } = r.chainOnly;
   return [
     ...r.problems.map(
-      (p) => `${p.kind.padEnd(12)} ${p.where}\n             ${p.what.split('\n').join('\n             ')}`,
+      (p) => `${p.kind.padEnd(18)} ${p.where}\n                   ${p.what.split('\n').join('\n                   ')}`,
     ),
     r.problems.length === 0
       ? `verified    ${dir}: ${r.decisions} decisions follow from ${r.effects} effects, ${reach}`

@@ -8,9 +8,10 @@ import type { Config } from '../config/schema.ts';
 import { makeRedactor } from '../journal/redact.ts';
 import { createRehearsalOptimizer, parseRehearsal } from '../optimizer/rehearsal.ts';
 import { fail } from '../ports/failure.ts';
-import type { Finding } from '../ports/preflight.ts';
+import type { Finding, Preflight } from '../ports/preflight.ts';
 import type { Proposals } from '../ports/proposals.ts';
 import type { Rollouts } from '../ports/rollouts.ts';
+import type { Task } from '../ports/task.ts';
 import { renderDocument } from '../report/markdown.ts';
 import { createLocalAgent } from '../rollout/agents/index.ts';
 import { LocalRollouts } from '../rollout/local/local-rollouts.ts';
@@ -123,4 +124,44 @@ export async function preflight(
       [...new Set(errors.map((e) => e.fix))].join('\n'),
     );
   return findings;
+}
+
+/** Steps of the tasks' Dockerfiles that nobody executes here: the host is the image. */
+export function taskNotes(tasks: readonly Task[]): Preflight {
+  return {
+    async preflight() {
+      const steps = (
+        await Promise.all(
+          tasks.map(async (t) => (await dockerfileCopies(t)).notExecuted.map((step) => `${t.id}: ${step}`)),
+        )
+      ).flat();
+      const [first] = steps;
+      if (first === undefined) return [];
+      return [
+        {
+          level: 'warning',
+          what: `${steps.length} ${steps.length === 1 ? 'step of a Dockerfile is' : 'steps of Dockerfiles are'} not executed here, where the host is the image; the first is ${first}`,
+          where: 'backend local',
+          fix: 'see that this host has what they would set up',
+        },
+      ];
+    },
+  };
+}
+
+/** An agent that takes no skill can't be made better by one. */
+export function learner(config: Config): Preflight {
+  return {
+    preflight: async () =>
+      createLocalAgent(config.agent, { variables: {}, rehearsalDelayMs: 0 }).takesSkill
+        ? []
+        : [
+            {
+              level: 'error',
+              what: `the agent ${config.agent} takes no skill, so there is nothing to optimize`,
+              where: 'agent',
+              fix: 'choose an agent that reads skills',
+            },
+          ],
+  };
 }

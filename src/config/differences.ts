@@ -17,7 +17,7 @@ const inPlace = [
 /** Compares two configs key by key, objects by their leaves. */
 export function differences(
   was: unknown,
-  is: Config,
+  is: Partial<Config>,
 ): { readonly inPlace: readonly Difference[]; readonly fork: readonly Difference[] } {
   const before = leaves(was);
   const after = leaves(is);

@@ -61,7 +61,7 @@ function explain(issues: readonly z.core.$ZodIssue[], where: string): SkilloptEr
     'config',
     `${first?.what ?? 'the config is not valid'}${more}`,
     where,
-    first?.fix ?? 'compare it with the documented keys',
+    first?.fix ?? 'the keys stand in the README under “Your own skill and pack”',
   );
 }
 

@@ -59,14 +59,17 @@ export function conclusion(state: RunState, dir: string): Conclusion {
 function nothingKept(state: RunState): string {
   switch (state.ended?.cause) {
     case 'ceiling':
-      return 'the seed passes every train task: bring harder tasks';
+      return state.seed.train && state.seed.train.passed === state.seed.train.of
+        ? 'the seed passes every train task: bring harder tasks'
+        : 'what passes train did not win on selection: bring more selection tasks, or tasks that are more alike';
     case 'measurement-broken':
       return `mend the measurement first (${[...state.rollouts.unscored.keys()].join(', ') || 'no rollout could be scored'})`;
     case 'optimizer-failed':
       return 'use another optimizer model; the log shows what it handed in';
     case 'budget':
+      return 'give a new session a larger budget';
     case 'limit':
-      return 'raise the budget in a new session';
+      return 'give a new session a larger limit';
     default:
       return 'try another optimizer, or bring tasks that the skill should help with';
   }

@@ -1,4 +1,13 @@
-import { closeSync, fdatasyncSync, fstatSync, ftruncateSync, openSync, readSync, writeSync } from 'node:fs';
+import {
+  closeSync,
+  fdatasyncSync,
+  fstatSync,
+  ftruncateSync,
+  openSync,
+  readSync,
+  truncateSync,
+  writeSync,
+} from 'node:fs';
 import { type Event, type LoggedEvent, mustSync } from '../events/events.ts';
 import { fail, SkilloptError } from '../ports/failure.ts';
 import { sha256 } from '../ports/hash.ts';
@@ -36,6 +45,30 @@ function* linesOfFile(fd: number): Generator<string, number> {
       from = to + 1;
     }
     rest = Buffer.from(all.subarray(from));
+  }
+}
+
+/** The lines of a file that need not be there yet. */
+function* linesAt(path: string): Generator<string, number> {
+  let fd: number;
+  try {
+    fd = openSync(path, 'r');
+  } catch (cause) {
+    if ((cause as { code?: string }).code === 'ENOENT') return 0;
+    throw diskFailure('the log can’t be read', path, cause);
+  }
+  try {
+    return yield* linesOfFile(fd);
+  } finally {
+    closeSync(fd);
+  }
+}
+
+function cutTornLine(path: string, goodBytes: number): void {
+  try {
+    truncateSync(path, goodBytes);
+  } catch (cause) {
+    throw diskFailure('the log can’t be written', path, cause);
   }
 }
 
@@ -123,30 +156,26 @@ type Listener = (event: LoggedEvent) => void;
 export class Journal {
   private head: Head = { lines: 0, hash: GENESIS };
   private bytes = 0;
+  private fd: number | null = null;
   private started = false;
   private readonly listeners: Listener[] = [];
   private readonly kept: string[] = [];
 
   private constructor(
     private readonly source: () => Generator<string, number>,
-    private readonly fd: number | null,
+    /** Null: in memory. */
+    private readonly path: string | null,
     readonly where: string,
     private readonly now: () => string,
     /** Called before each line is written; a test ends the session here. */
     private readonly beforeWrite: (line: string) => void,
   ) {}
 
-  /** Opens (or creates) a log file for appending. */
+  /** A log file for appending; it comes into being with its first line. */
   static open(path: string, options: { readonly now: () => string }): Journal {
-    let fd: number;
-    try {
-      fd = openSync(path, 'a+', 0o600);
-    } catch (cause) {
-      throw diskFailure('the log can’t be opened for writing', path, cause);
-    }
     return new Journal(
-      () => linesOfFile(fd),
-      fd,
+      () => linesAt(path),
+      path,
       path,
       options.now,
       () => {},
@@ -177,10 +206,10 @@ export class Journal {
         const end = next.value;
         this.head = end.head;
         this.bytes = end.goodBytes;
-        if (end.torn && this.fd !== null) ftruncateSync(this.fd, end.goodBytes);
+        if (end.torn && this.path !== null) cutTornLine(this.path, end.goodBytes);
         return end;
       }
-      if (this.fd === null) this.kept.push(next.value.raw);
+      if (this.path === null) this.kept.push(next.value.raw);
       yield next.value;
     }
   }
@@ -197,16 +226,22 @@ export class Journal {
     const at = this.now();
     const line = `{"v":1,"seq":${seq},"at":"${at}","prev":"${this.head.hash}",${JSON.stringify(event).slice(1)}`;
     this.beforeWrite(line);
-    if (this.fd === null) this.kept.push(line);
-    else this.write(this.fd, `${line}\n`, mustSync(event.type));
+    if (this.path === null) this.kept.push(line);
+    else this.write(this.path, `${line}\n`, mustSync(event.type));
     const logged = { v: 1, seq, at, prev: this.head.hash, ...event } as LoggedEvent;
     this.head = { lines: seq, hash: chainHash(line) };
     for (const listener of this.listeners) listener(logged);
     return logged;
   }
 
-  private write(fd: number, text: string, sync: boolean): void {
+  private write(path: string, text: string, sync: boolean): void {
     const bytes = Buffer.from(text);
+    let fd: number;
+    try {
+      fd = this.fd ??= openSync(path, 'a', 0o600);
+    } catch (cause) {
+      throw diskFailure('the log can’t be opened for writing', path, cause);
+    }
     try {
       const written = writeSync(fd, bytes);
       if (written !== bytes.length) throw new Error(`only ${written} of ${bytes.length} bytes were written`);

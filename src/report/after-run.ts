@@ -98,7 +98,7 @@ export function afterRunLines(a: AfterRun, state: RunState): string[] {
       : []),
     ...(state.ended
       ? [
-          `ended       ${causeText(state.ended.cause)} · ${a.steps} steps, ${a.accepted} accepted · ${a.optimizerCalls} optimizer calls`,
+          `ended       ${causeText(state.ended.cause)} · ${a.steps} ${a.steps === 1 ? 'step' : 'steps'}, ${a.accepted} accepted · ${a.optimizerCalls} optimizer calls`,
         ]
       : []),
     `spent       ${a.rollouts.started} rollouts (${a.rollouts.cancelled} cancelled, ${a.rollouts.lost} lost) · ${spent} · ${duration(a.minutes)}`,

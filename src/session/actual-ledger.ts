@@ -1,4 +1,5 @@
 import type { LedgerLine } from '../ports/engine.ts';
+import { fail } from '../ports/failure.ts';
 import type { Limits } from '../ports/inputs.ts';
 
 /** Share by which confirmation and finalize may exceed their rollouts, for tries; one more a worker, for a kill. */
@@ -15,6 +16,23 @@ export function reserves(sizes: {
     confirmation: Math.ceil(SLACK * 2 * sizes.selection) + sizes.workers,
     finalize: Math.ceil(SLACK * 3 * sizes.test * sizes.attempts) + sizes.workers,
   };
+}
+
+/** A limit that leaves nothing for the search is refused before anything is spent. */
+export function checkLimit(
+  limits: Limits,
+  sizes: { readonly train: number; readonly selection: number },
+  kept: { readonly confirmation: number; readonly finalize: number },
+): void {
+  if (limits.rollouts === null) return;
+  const least = kept.confirmation + kept.finalize + sizes.selection + sizes.train + 1;
+  if (limits.rollouts < least)
+    throw fail(
+      'config',
+      `a limit of ${limits.rollouts} rollouts is too small: ${kept.confirmation} are kept for the confirmation, ${kept.finalize} for the sealed test, ${sizes.selection + sizes.train} measure the seed, and one is the least to try an edit`,
+      'limits.rollouts',
+      `give at least ${least}; some hundreds are useful`,
+    );
 }
 
 /**

@@ -1,4 +1,5 @@
-import { existsSync, mkdirSync, readFileSync, renameSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
 import type { LoggedEvent } from '../events/events.ts';
 import type { RunState } from '../events/run-state.ts';
 import type { Head } from '../journal/journal.ts';
@@ -74,7 +75,16 @@ export class DerivedFiles {
       const snapshot = readIfThere(this.paths.snapshot(version));
       if (snapshot !== null && snapshot !== text) this.setAside(this.paths.snapshot(version));
     }
+    this.sweepHalfWritten();
     this.write(state, head);
+  }
+
+  /** Removes what a killed process of ours was writing when it died. */
+  private sweepHalfWritten(): void {
+    for (const dir of [this.paths.dir, this.paths.snapshots])
+      for (const name of existsSync(dir) ? readdirSync(dir) : [])
+        if (/^(skillopt|best_skill|skill_v\d{4})\.md\.\d+-\d+\.tmp$/.test(name))
+          rmSync(join(dir, name), { force: true });
   }
 
   /** After an event of the running session. */

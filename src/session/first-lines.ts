@@ -74,6 +74,11 @@ export function splitsEvent(created: EventOf<'session.created'>): EventOf<'split
   };
 }
 
+/** What is odd about the splits, for people. */
+export function splitWarnings(created: EventOf<'session.created'>): readonly string[] {
+  return makeSplits(created.pack.tasks, (created.config as Config).splits, created.seed).warnings;
+}
+
 /** Gate, optimizer and budget: a pure function of what `session.created` holds. */
 export function planEvent(created: EventOf<'session.created'>, splits: EventOf<'splits.fixed'>): EventOf<'plan.fixed'> {
   const config = created.config as Config;
@@ -125,7 +130,7 @@ export function checkRules(created: EventOf<'session.created'>, where: string): 
     'session-mismatch',
     `this session was drawn by engine ${created.engine} with ${created.rules.join(', ')}; this program draws with engine ${ENGINE}, ${RULES.join(', ')}`,
     where,
-    'use the program version that made it, or fork it',
+    'use the program version that made it, or fork: start another session in a directory of its own',
   );
 }
 

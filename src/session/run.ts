@@ -6,7 +6,7 @@ import { shortHash } from '../ports/hash.ts';
 import type { Input, InputSource } from '../ports/inputs.ts';
 import type { Proposals } from '../ports/proposals.ts';
 import type { Rollouts } from '../ports/rollouts.ts';
-import { ActualLedger, reserves } from './actual-ledger.ts';
+import { ActualLedger } from './actual-ledger.ts';
 import { Paused } from './pool.ts';
 import { Interrupted, OtherDecision, RecordedPorts } from './recorded-ports.ts';
 import { deliverable, divergence, sessionOps } from './replay.ts';
@@ -42,7 +42,7 @@ export async function runSession(session: Session, parts: RunParts): Promise<Run
   const versions = await parts.rollouts.versions();
   const known = knownVersions(session);
   const plan = session.begin({ rehearsal: parts.rehearsal, versions, workers: parts.workers });
-  const created = session.check({ rehearsal: parts.rehearsal, versions }).created;
+  const { created } = session.check({ rehearsal: parts.rehearsal, versions, workers: parts.workers });
   const waiting: Input[] = [];
   const drift = known === null ? '' : driftOf(known, versions);
   if (drift !== '') waiting.push({ kind: 'environment.changed', what: drift, versions: { ...versions } });
@@ -52,12 +52,7 @@ export async function runSession(session: Session, parts: RunParts): Promise<Run
     waiting.push({ kind: 'limits.changed', limits: config.limits });
   const ledger = new ActualLedger(
     config.limits,
-    reserves({
-      selection: plan.selection.length,
-      test: plan.test.length,
-      attempts: config.finalize.attempts,
-      workers: parts.workers,
-    }),
+    session.reserves(plan.selection.length, plan.test.length, parts.workers),
     logged.started,
     logged.minutes,
     parts.nowMs,

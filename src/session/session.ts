@@ -9,8 +9,17 @@ import { type Lock, takeLock } from '../journal/lock.ts';
 import { TextFiles } from '../journal/texts.ts';
 import { fail } from '../ports/failure.ts';
 import type { Pack, Task } from '../ports/task.ts';
+import { checkLimit, reserves } from './actual-ledger.ts';
 import { DerivedFiles, type RenderDocument } from './derived-files.ts';
-import { checkRules, createdEvent, loopPlan, planEvent, type SeedSkill, splitsEvent } from './first-lines.ts';
+import {
+  checkRules,
+  createdEvent,
+  loopPlan,
+  planEvent,
+  type SeedSkill,
+  splitsEvent,
+  splitWarnings,
+} from './first-lines.ts';
 import { Logged } from './logged.ts';
 import { type SessionPaths, sessionPaths } from './paths.ts';
 
@@ -96,9 +105,9 @@ export class Session {
       let skill: SeedSkill;
       if (created) {
         checkRules(created, paths.log);
-        const { inPlace, fork } = differences(created.config, now);
+        const { fork } = differences(created.config, now);
         if (fork.length > 0) throw otherSession(fork, paths);
-        if (logged.decisions.some((d) => d.type === 'session.ended')) refuseLate(inPlace, paths);
+        if (logged.decisions.some((d) => d.type === 'session.ended')) refuseLate(now, fold.state, paths);
         skill = created.skill;
       } else {
         for (const left of [paths.skillRoot, paths.pack]) rmSync(left, { recursive: true, force: true });
@@ -111,7 +120,7 @@ export class Session {
           'session-mismatch',
           'the session’s copy of the pack was changed',
           paths.pack,
-          'restore it; to optimize on other tasks start a session of its own (fork)',
+          'restore it; to optimize on other tasks, fork: start another session in a directory of its own',
         );
       const session = new Session(
         paths,
@@ -166,21 +175,12 @@ export class Session {
     journal.onAppend((event) => {
       this.derived.after(event, this.fold.state, journal.position);
     });
-    if (logged.created === null)
-      logged.created = this.write(
-        createdEvent({
-          session: this.id,
-          program: this.parts.program,
-          config: this.config,
-          skill: this.skill,
-          pack: this.pack,
-          rehearsal: o.rehearsal,
-          versions: o.versions,
-        }),
-      );
+    const first = this.check(o);
+    if (logged.created === null) logged.created = this.write(first.created);
     else this.write({ type: 'session.resumed', program: this.parts.program });
-    logged.splits ??= this.write(splitsEvent(logged.created));
-    logged.plan ??= this.write(planEvent(logged.created, logged.splits));
+    if (logged.splits === null) this.warnings.push(...splitWarnings(logged.created));
+    logged.splits ??= this.write(first.splits);
+    logged.plan ??= this.write(first.plan);
     if (logged.workers !== o.workers) this.write({ type: 'concurrency.changed', workers: o.workers });
     this.derived.rebuild(this.fold.state, journal.position);
     for (const w of this.warnings) this.write({ type: 'warning.raised', what: w, where: this.paths.dir, fix: '' });
@@ -189,8 +189,12 @@ export class Session {
     return loopPlan(logged.created, logged.splits, logged.plan);
   }
 
-  /** Checks what `begin` would write, without writing: splits and budget that can’t be are refused before anything is spent. */
-  check(o: { readonly rehearsal: boolean; readonly versions: Readonly<Record<string, string>> }) {
+  /** What the first lines are or will be, without writing: splits, budget and limits that can’t be are refused here. */
+  check(o: {
+    readonly rehearsal: boolean;
+    readonly versions: Readonly<Record<string, string>>;
+    readonly workers: number;
+  }) {
     const created =
       this.logged.created ??
       createdEvent({
@@ -199,10 +203,23 @@ export class Session {
         config: this.config,
         skill: this.skill,
         pack: this.pack,
-        ...o,
+        rehearsal: o.rehearsal,
+        versions: o.versions,
       });
     const splits = this.logged.splits ?? splitsEvent(created);
-    return { created, splits, plan: this.logged.plan ?? planEvent(created, splits) };
+    const plan = this.logged.plan ?? planEvent(created, splits);
+    if (this.logged.plan === null)
+      checkLimit(
+        this.config.limits,
+        { train: splits.train.length, selection: splits.selection.length },
+        this.reserves(splits.selection.length, splits.test.length, o.workers),
+      );
+    return { created, splits, plan };
+  }
+
+  /** What confirmation and finalize keep for themselves of the limit. */
+  reserves(selection: number, test: number, workers: number) {
+    return reserves({ selection, test, attempts: this.config.finalize.attempts, workers });
   }
 
   private write<E extends Event>(event: E): E {
@@ -228,13 +245,18 @@ function otherSession(fork: readonly Difference[], paths: SessionPaths) {
     'session-mismatch',
     `the config now describes another session: ${list}`,
     paths.config,
-    'set it back, or fork: start the other session in a directory of its own',
+    'set it back, or fork: start it as another session, in a directory of its own',
   );
 }
 
 /** Budget and limits bound the search; when it has ended they can't change any more. */
-function refuseLate(changed: readonly Difference[], paths: SessionPaths): void {
-  const late = changed.find((d) => d.key === 'budget.rollouts' || d.key.startsWith('limits.'));
+function refuseLate(config: Config, state: RunState, paths: SessionPaths): void {
+  const { plan } = state;
+  if (plan === null) return;
+  const late = differences(
+    { budget: { rollouts: plan.budget }, limits: plan.limits },
+    { budget: config.budget, limits: config.limits },
+  ).inPlace[0];
   if (late)
     throw fail(
       'session-mismatch',

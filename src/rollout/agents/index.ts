@@ -26,5 +26,5 @@ export function createLocalAgent(name: string, settings: AgentSettings): Agent {
   const make = Object.hasOwn(makers, name) ? makers[name] : undefined;
   if (make !== undefined) return make(settings);
   const fix = `choose one of ${localAgentNames.join(', ')}`;
-  throw fail('config', `the local backend has no agent named "${name}"`, 'rollout.agent', fix);
+  throw fail('config', `the local backend has no agent named "${name}"`, 'agent', fix);
 }

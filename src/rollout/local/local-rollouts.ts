@@ -102,7 +102,7 @@ export class LocalRollouts implements Rollouts {
     }
     if (request.skill !== null && !agent.takesSkill) {
       const what = `the agent ${agent.name} takes no skill, so none can be measured with it`;
-      return fail('config', what, 'rollout.agent', 'choose an agent that takes a skill').failure;
+      return fail('config', what, 'agent', 'choose an agent that takes a skill').failure;
     }
     return null;
   }

@@ -39,7 +39,7 @@ function consentFinding(allowed: boolean): Finding {
         level: 'error',
         what: 'agents and verifiers would run without a sandbox, as you',
         where: 'backend local',
-        fix: 'allow it with --allow-unsandboxed, or choose another backend',
+        fix: 'allow it with --allow-unsandboxed, or with "allowUnsandboxed": true in the config',
       };
 }
 

@@ -1,0 +1,104 @@
+import { describe, expect, test } from 'bun:test';
+import { SkilloptError } from '../ports/failure.ts';
+import { differences } from './differences.ts';
+import { hostEnvironment, namedSecrets } from './environment.ts';
+import { checkConfig, loadConfig, parseConfig } from './load.ts';
+import { nearest } from './nearest.ts';
+
+const least = { skill: 's', pack: 'p', agent: 'nop', optimizer: 'rehearsal' };
+const failureOf = (data: unknown) => {
+  try {
+    checkConfig(data, 'the.json');
+  } catch (e) {
+    if (e instanceof SkilloptError) return e.failure;
+  }
+  throw new Error('nothing failed');
+};
+
+describe('the config', () => {
+  test('has a default for everything but skill, pack, agent and optimizer', () => {
+    expect(checkConfig(least, 'x')).toMatchObject({
+      version: 1,
+      backend: 'local',
+      gate: { rule: 'balanced', metric: 'hard', passThreshold: 1 },
+      search: { draftSize: 8, dryRounds: 12, memory: true },
+      budget: { rollouts: 400 },
+      limits: { rollouts: null, minutes: null },
+      splits: { ratio: { train: 1, selection: 1, test: 1 } },
+    });
+    expect(checkConfig({ ...least, gate: { rule: 'bold' } }, 'x').gate).toEqual({
+      rule: 'bold',
+      metric: 'hard',
+      passThreshold: 1,
+    });
+    expect(checkConfig({ ...least, seed: 7 }, 'x').seed).toBe('7');
+  });
+
+  test.each([
+    [{ ...least, budgt: {} }, 'unknown key budgt', 'did you mean budget?'],
+    [{ ...least, gate: { metrik: 'hard' } }, 'unknown key gate.metrik', 'did you mean gate.metric?'],
+    [
+      { ...least, search: { zzzzzz: 1 } },
+      'unknown key search.zzzzzz',
+      'the keys here are draftSize, dryRounds, memory',
+    ],
+    [{ ...least, gate: { rule: 'strict' } }, 'gate.rule', 'use one of balanced, bold, careful, skillopt'],
+    [{ ...least, splits: { train: ['a'] } }, 'splits is neither', 'ratio'],
+    [{ ...least, budget: { rollouts: 0 } }, 'budget.rollouts', 'correct budget.rollouts'],
+    [{ ...least, version: 2 }, 'version', 'use one of 1'],
+    [{ pack: 'p', agent: 'a', optimizer: 'o' }, 'skill', 'correct skill'],
+    [null, 'the config', 'correct the config'],
+  ])('%j names what is wrong and the fix', (data, what, fix) => {
+    const failure = failureOf(data);
+    expect(failure.code).toBe('config');
+    expect(failure.what).toContain(what);
+    expect(failure.fix).toContain(fix);
+    expect(failure.where).toBe('the.json');
+  });
+
+  test('several faults are told at once', () => {
+    expect(failureOf({ ...least, aa: 1, bb: 2 }).what).toMatch(/unknown key aa.*unknown key bb/);
+  });
+
+  test('text that is not JSON, and no file', () => {
+    expect(() => parseConfig('{', 'x.json')).toThrow(/not JSON/);
+    expect(() => loadConfig('/does/not/exist.json')).toThrow(/no config/);
+  });
+});
+
+describe('differences', () => {
+  const was = JSON.parse(JSON.stringify(checkConfig(least, 'x')));
+
+  test('none between a config and its copy from a log', () => {
+    expect(differences(was, checkConfig(least, 'x'))).toEqual({ inPlace: [], fork: [] });
+  });
+
+  test('budget, limits and workers change in place; all else is a fork', () => {
+    const is = checkConfig(
+      { ...least, agent: 'oracle', budget: { rollouts: 9 }, workers: 3, gate: { rule: 'bold' } },
+      'x',
+    );
+    const { inPlace, fork } = differences(was, is);
+    expect(inPlace.map((d) => d.key).sort()).toEqual(['budget.rollouts', 'workers']);
+    expect(fork).toEqual([
+      { key: 'agent', was: 'nop', is: 'oracle' },
+      { key: 'gate.rule', was: 'balanced', is: 'bold' },
+    ]);
+  });
+
+  test('a ratio in place of lists is a difference', () => {
+    const lists = checkConfig({ ...least, splits: { train: ['a'], selection: ['b'], test: ['c'] } }, 'x');
+    expect(differences(was, lists).fork.length).toBeGreaterThan(0);
+  });
+});
+
+test('nearest word, within reason', () => {
+  expect(nearest('verfy', ['verify', 'run'])).toBe('verify');
+  expect(nearest('xyz', ['verify', 'run'])).toBeNull();
+});
+
+test('secrets are known by the names of their variables', () => {
+  const env = { MY_API_KEY: 'abcdef123', PATH: '/usr/bin', GITHUB_TOKEN: 'x', DB_PASSWORD: 'hunter22' };
+  expect(namedSecrets(env).map((s) => s.name)).toEqual(['MY_API_KEY', 'DB_PASSWORD']);
+  expect(hostEnvironment().PATH?.length).toBeGreaterThan(0);
+});
