@@ -1,7 +1,7 @@
 import type { LoopPlan } from '../engine/plan.ts';
 import type { Decision } from '../events/events.ts';
 import type { Edit } from '../ports/edit.ts';
-import type { Ask, EnginePorts, LimitReached, ProposeAnswer, ProposeAsk, SkillOps } from '../ports/engine.ts';
+import type { Ask, EnginePorts, Interruption, ProposeAnswer, ProposeAsk, SkillOps } from '../ports/engine.ts';
 import { sha256 } from '../ports/hash.ts';
 import type { Input } from '../ports/inputs.ts';
 import { type Outcome, scored, unscored } from '../ports/outcome.ts';
@@ -232,7 +232,7 @@ export class WorldPorts implements EnginePorts<Decision> {
   guess(): void {}
   drop(): void {}
 
-  async take(ask: Ask, text: string | null): Promise<Outcome | LimitReached> {
+  async take(ask: Ask, text: string | null): Promise<Outcome | Interruption> {
     this.turn++;
     this.taken.push(ask.key);
     if (text !== null) this.texts.set(ask.key, text);

@@ -1,13 +1,17 @@
-import { existsSync, mkdirSync, readdirSync, rmSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { existsSync, mkdirSync, rmSync } from 'node:fs';
+import { resolve } from 'node:path';
 import type { Command } from 'commander';
-import { loadConfig, parseConfig } from '../config/load.ts';
+import { loadConfig } from '../config/load.ts';
+import type { Config } from '../config/schema.ts';
 import { diskFailure } from '../journal/journal.ts';
 import { writeWhole } from '../journal/texts.ts';
 import { fail } from '../ports/failure.ts';
+import { renderDocument } from '../report/markdown.ts';
 import { sessionPaths } from '../session/paths.ts';
+import { removeSession } from '../session/session-files.ts';
 import { exampleText } from './bundled.ts';
 import type { CommandContext } from './context.ts';
+import type { Io } from './io.ts';
 import { shown, shownDir } from './read-state.ts';
 import { search } from './search.ts';
 
@@ -26,7 +30,7 @@ export function demoCommand(program: Command, context: CommandContext): void {
       const { io } = context;
       const path = resolve(dir);
       const files = sessionPaths(path);
-      if (options.fresh) startFresh(path);
+      if (options.fresh) startFresh(path, io);
       const text = exampleText(EXAMPLE, 'skillopt.config.json');
       if (!existsSync(files.config)) {
         if (existsSync(files.log))
@@ -34,14 +38,13 @@ export function demoCommand(program: Command, context: CommandContext): void {
             'session-mismatch',
             'a session lies there without its config',
             path,
-            'use another directory, or --fresh',
+            'use another directory, or put its config back',
           );
         mkdirHere(path);
         writeWhole(files.config, text);
       }
       const config = loadConfig(files.config);
-      const wanted = parseConfig(text, `example:${EXAMPLE}`);
-      if (config.skill !== wanted.skill || config.pack !== wanted.pack)
+      if (!isDemo(config))
         throw fail(
           'session-mismatch',
           'another session lies in that directory',
@@ -59,6 +62,7 @@ export function demoCommand(program: Command, context: CommandContext): void {
         dir: path,
         command: context.command,
         config,
+        flags: {},
         finalize: true,
         allowUnsandboxed: false,
         delayMs: 0,
@@ -75,20 +79,29 @@ function mkdirHere(path: string): void {
   }
 }
 
-/** Removes what an earlier demo wrote, and nothing else. Refuses a directory whose config is not the demo's. */
-function startFresh(path: string): void {
-  const files = sessionPaths(path);
-  if (!existsSync(path)) return;
-  if (existsSync(files.config) && !loadConfig(files.config).skill.startsWith('example:'))
-    throw fail(
-      'usage',
+/** Removes what an earlier demo wrote, and nothing else. A session that is not a demo is refused. */
+function startFresh(path: string, io: Io): void {
+  const config = sessionPaths(path).config;
+  const notOurs = () =>
+    fail(
+      'session-mismatch',
       'the session in that directory is not a demo',
       path,
       'give the demo a directory of its own: skillopt demo DIR',
     );
-  for (const own of [files.log, files.document, files.best, files.config]) rmSync(own, { force: true });
-  if (existsSync(files.snapshots))
-    for (const name of readdirSync(files.snapshots))
-      if (/^skill_v\d{4}\.md$/.test(name)) rmSync(join(files.snapshots, name));
-  rmSync(files.hidden, { recursive: true, force: true });
+  const asides = removeSession(path, renderDocument, (state) => {
+    const ours = `example:${EXAMPLE}`;
+    if (state.session && (state.session.skill.from !== ours || state.session.pack.from !== ours)) throw notOurs();
+    if (existsSync(config) && !isDemo(loadConfig(config))) throw notOurs();
+  });
+  for (const aside of asides) io.line(`kept        ${aside}`);
+  try {
+    rmSync(config, { force: true });
+  } catch (cause) {
+    throw diskFailure('the demo’s config can’t be removed', config, cause);
+  }
+}
+
+function isDemo(config: Config): boolean {
+  return config.skill === `example:${EXAMPLE}` && config.pack === `example:${EXAMPLE}`;
 }

@@ -1,8 +1,7 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readFileSync, realpathSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import type { Command } from 'commander';
 import { loadConfig } from '../config/load.ts';
-import type { Config } from '../config/schema.ts';
 import type { RunState } from '../events/run-state.ts';
 import { writeWhole } from '../journal/texts.ts';
 import { fail } from '../ports/failure.ts';
@@ -42,7 +41,8 @@ export function finalizeCommand(program: Command, context: CommandContext): void
               io: context.io,
               dir: path,
               command: context.command,
-              config: configOf(path, state),
+              config: existsSync(sessionPaths(path).config) ? loadConfig(sessionPaths(path).config) : null,
+              flags: {},
               finalize: true,
               allowUnsandboxed: options.allowUnsandboxed ?? false,
               delayMs: 0,
@@ -57,11 +57,6 @@ export function finalizeCommand(program: Command, context: CommandContext): void
 /** Is there a skill to measure and to hand over? Otherwise the seed is the result, and the test stays sealed. */
 function hasResult(state: RunState): boolean {
   return state.skills.get(state.incumbent)?.version !== 0;
-}
-
-function configOf(path: string, state: RunState): Config {
-  const file = sessionPaths(path).config;
-  return existsSync(file) ? loadConfig(file) : (state.session?.config as Config);
 }
 
 /** Writes the result over the source, if the source still has the hash that the session began with; returns its path. */
@@ -79,7 +74,8 @@ function apply(dir: string): string {
       session.skill.from,
       `copy ${shownDir(dir)}/best_skill.md where you want it`,
     );
-  const source = join(skillFolder(dir, session.skill.from), 'SKILL.md');
+  // a link stays a link, and the file keeps its mode
+  const source = realpathSync(join(skillFolder(dir, session.skill.from), 'SKILL.md'));
   const now = decodeSkill(readFileSync(source), source);
   if (now === best.text) return source;
   if (shortHash(now) !== session.skill.hash)
@@ -89,6 +85,6 @@ function apply(dir: string): string {
       source,
       `merge by hand: the diff stands in ${shownDir(dir)}/skillopt.md, the result in ${shownDir(dir)}/best_skill.md`,
     );
-  writeWhole(source, best.text);
+  writeWhole(source, best.text, statSync(source).mode & 0o777);
   return source;
 }

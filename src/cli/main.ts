@@ -26,12 +26,16 @@ export async function main(args: readonly string[]): Promise<void> {
   }
 }
 
-/** A reader that goes away (`| head`) ends the output, not the work. */
+/** A reader that goes away (`| head`) ends the output, not the work; a full device behind it is said once. */
 function outliveClosedPipes(): void {
-  for (const stream of [process.stdout, process.stderr])
-    stream.on('error', (e: { code?: string }) => {
-      if (e.code !== 'EPIPE') throw e;
-    });
+  let said = false;
+  const hear = (e: { code?: string }) => {
+    if (e.code === 'EPIPE' || said) return;
+    said = true;
+    process.exitCode = exitCodes.disk;
+    process.stderr.write(`failed the output can’t be written (${e.code ?? 'unknown'})\n`);
+  };
+  for (const stream of [process.stdout, process.stderr]) stream.on('error', hear);
 }
 
 function toFailure(e: unknown): Failure {

@@ -1,18 +1,35 @@
 import { relative } from 'node:path';
 import { Fold, type RunState } from '../events/run-state.ts';
 import { type Head, readLog } from '../journal/journal.ts';
+import { SkilloptError } from '../ports/failure.ts';
 import { type AfterRun, afterRun, afterRunLines } from '../report/after-run.ts';
+import { renderDocument } from '../report/markdown.ts';
 import { sessionPaths } from '../session/paths.ts';
+import { refreshSession } from '../session/session-files.ts';
 import type { CommandContext } from './context.ts';
 
-/** The report of a session as it stands in its log, as data and as lines. */
+/**
+ * The report of a session that has ended, as data and as lines. Its derived files are written anew where they are
+ * missing or stale; the log stays as it is.
+ */
 export function shown(
   dir: string,
   context: CommandContext,
 ): { readonly report: AfterRun; readonly lines: readonly string[] } {
+  const asides = refreshed(dir);
   const { state, head } = readState(dir);
   const report = afterRun(state, { command: context.command, dir: shownDir(dir), head });
-  return { report, lines: afterRunLines(report, state) };
+  return { report, lines: [...asides.map((a) => `kept        ${a}`), ...afterRunLines(report, state)] };
+}
+
+/** A session on a read-only disk, or one that another process works on, can still be looked at. */
+function refreshed(dir: string): readonly string[] {
+  try {
+    return refreshSession(dir, renderDocument);
+  } catch (e) {
+    if (e instanceof SkilloptError && (e.failure.code === 'disk' || e.failure.code === 'session-busy')) return [];
+    throw e;
+  }
 }
 
 /** The directory as a user would type it from here. */

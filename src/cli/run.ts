@@ -1,18 +1,14 @@
 import { resolve } from 'node:path';
 import { type Command, InvalidArgumentError } from 'commander';
 import { loadConfig } from '../config/load.ts';
-import type { Config } from '../config/schema.ts';
 import { sessionPaths } from '../session/paths.ts';
+import type { Flags } from '../session/session.ts';
 import type { CommandContext } from './context.ts';
 import { NO_IMPROVEMENT } from './exit-codes.ts';
 import { search } from './search.ts';
 
-type Options = {
+type Options = Flags & {
   readonly finalize?: boolean;
-  readonly budget?: number;
-  readonly limitRollouts?: number;
-  readonly limitMinutes?: number;
-  readonly workers?: number;
   readonly allowUnsandboxed?: boolean;
   readonly exitCode?: boolean;
 };
@@ -50,7 +46,8 @@ export function runCommand(program: Command, context: CommandContext): void {
         io: context.io,
         dir: path,
         command: context.command,
-        config: withFlags(loadConfig(sessionPaths(path).config), options),
+        config: loadConfig(sessionPaths(path).config),
+        flags: options,
         finalize: options.finalize ?? false,
         allowUnsandboxed: options.allowUnsandboxed ?? false,
         delayMs: 0,
@@ -58,14 +55,4 @@ export function runCommand(program: Command, context: CommandContext): void {
       context.io.result(report, lines);
       if (options.exitCode && report.result !== 'improved') process.exitCode = NO_IMPROVEMENT;
     });
-}
-
-/** Flags win over the file. */
-function withFlags(config: Config, o: Options): Config {
-  return {
-    ...config,
-    budget: { rollouts: o.budget ?? config.budget.rollouts },
-    limits: { rollouts: o.limitRollouts ?? config.limits.rollouts, minutes: o.limitMinutes ?? config.limits.minutes },
-    workers: o.workers ?? config.workers,
-  };
 }

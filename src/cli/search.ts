@@ -2,21 +2,11 @@ import type { Config } from '../config/schema.ts';
 import { plainLines } from '../plain/lines.ts';
 import { type AfterRun, afterRun, afterRunLines } from '../report/after-run.ts';
 import { runSession } from '../session/run.ts';
-import { Session } from '../session/session.ts';
+import { type Flags, Session } from '../session/session.ts';
 import type { Io } from './io.ts';
 import { shownDir } from './read-state.ts';
 import { stopOnSignals } from './signals.ts';
-import {
-  backendOf,
-  isRehearsal,
-  learner,
-  optimizerOf,
-  preflight,
-  redactor,
-  sessionParts,
-  taskNotes,
-  workersOf,
-} from './wiring.ts';
+import { backendOf, learner, optimizerOf, preflight, redactor, sessionParts, taskNotes, workersOf } from './wiring.ts';
 
 export type SearchOptions = {
   readonly io: Io;
@@ -24,7 +14,9 @@ export type SearchOptions = {
   readonly dir: string;
   /** As the user typed it. */
   readonly command: string;
+  /** The config file; null = there is none any more. */
   readonly config: Config | null;
+  readonly flags: Flags;
   /** Goes on to the sealed test. */
   readonly finalize: boolean;
   readonly allowUnsandboxed: boolean;
@@ -42,16 +34,16 @@ export async function search(o: SearchOptions): Promise<Searched> {
   const session = await Session.open(
     o.dir,
     o.config,
+    o.flags,
     sessionParts(o.dir, (w) => odd.push(w)),
   );
   const stop = stopOnSignals(io);
   try {
     const workers = workersOf(session.config);
-    const rehearsal = isRehearsal(session.config);
     const rollouts = backendOf(session, o);
     const proposals = optimizerOf(session, o.dir);
     const findings = await preflight([rollouts, proposals, taskNotes(session.pack.tasks), learner(session.config)]);
-    session.check({ rehearsal, versions: {}, workers });
+    session.check({ versions: {}, workers });
     for (const left of await rollouts.sweep()) io.line(`cleaned     ${left}`);
     session.onEvent((event, state) => {
       for (const line of plainLines(event, state)) io.line(line);
@@ -66,7 +58,6 @@ export async function search(o: SearchOptions): Promise<Searched> {
       inputs: () => [],
       signal: stop.signal,
       workers,
-      rehearsal,
       backoffMs: [1_000, 5_000],
       nowMs: () => performance.now(),
       finalize: o.finalize,

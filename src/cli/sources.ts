@@ -44,17 +44,10 @@ export function sources(
           'take the secret out of the skill; name the variable instead',
         );
       for (const w of seedWarnings(document, folder === null ? (example ?? '') : basename(folder))) onWarning(w);
-      const { files } = await requireTree(seen, 'skill');
-      const bundled = files.filter((f) => f.path !== 'SKILL.md');
+      const bundled = await bundleOf(seen);
       await copyTree(seen, join(to, document.name), { code: 'skill' });
       rmSync(seen, { recursive: true, force: true });
-      return {
-        name: document.name,
-        text,
-        bundle: (await hashFiles(bundled)).slice(0, 16),
-        files: bundled.map((f) => f.path),
-        from: config.skill,
-      };
+      return { name: document.name, text, ...bundled, from: config.skill };
     },
     async importPack(config, to) {
       const example = exampleName(config.pack);
@@ -78,4 +71,11 @@ export function skillFolder(base: string, given: string): string {
   if (basename(file) !== 'SKILL.md' || !existsSync(file))
     throw fail('skill', 'there is no SKILL.md', file, 'a skill is a folder with a file SKILL.md');
   return folder;
+}
+
+/** Hash and names of the files of a skill beside its SKILL.md. */
+export async function bundleOf(dir: string): Promise<{ readonly bundle: string; readonly files: readonly string[] }> {
+  const { files } = await requireTree(dir, 'skill');
+  const bundled = files.filter((f) => f.path !== 'SKILL.md');
+  return { bundle: (await hashFiles(bundled)).slice(0, 16), files: bundled.map((f) => f.path) };
 }

@@ -37,7 +37,7 @@ function verifyLines(r: VerifyReport, dir: string): string[] {
     r.problems.length === 0
       ? `verified    ${dir}: ${r.decisions} decisions follow from ${r.effects} effects, ${reach}`
       : `NOT VERIFIED ${dir}: ${r.problems.length} ${r.problems.length === 1 ? 'thing is' : 'things are'} not as the log says`,
-    `vouched for by chain and head alone: ${unreadOutcomes} outcomes that no decision read, ${markers} markers${r.torn ? ', and a torn last line that will be dropped' : ''}`,
+    `vouched for by chain and head alone: ${unreadOutcomes} outcomes that no decision read, ${markers} markers, and what no decision reads (times, spend, versions, paths)${r.torn ? ', and a torn last line that will be dropped' : ''}`,
     `log         ${r.lines} lines, head ${r.head}`,
   ];
 }

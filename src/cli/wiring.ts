@@ -22,7 +22,7 @@ import { dockerfileCopies } from '../taskpack/dockerfile-copies.ts';
 import { readPack } from '../taskpack/read-pack.ts';
 import { VERSION } from '../version.ts';
 import { exampleName, exampleText } from './bundled.ts';
-import { sources } from './sources.ts';
+import { bundleOf, sources } from './sources.ts';
 
 /** Seconds for an agent whose task gives no limit. */
 const AGENT_TIMEOUT_SEC = 900;
@@ -31,6 +31,7 @@ const AGENT_TIMEOUT_SEC = 900;
 export function sessionParts(base: string, onWarning: (text: string) => void): SessionParts {
   return {
     ...sources(base, namedSecrets(hostEnvironment()), onWarning),
+    bundleOf,
     readPack,
     render: renderDocument,
     now: () => new Date().toISOString(),
@@ -44,10 +45,6 @@ export const redactor = () => makeRedactor(namedSecrets(hostEnvironment()));
 /** Workers that a config asks for; null = twice the cores, at most 8. */
 export function workersOf(config: Config): number {
   return config.workers ?? Math.min(8, 2 * availableParallelism());
-}
-
-export function isRehearsal(config: Config): boolean {
-  return config.agent === 'rehearsal' || config.optimizer === 'rehearsal';
 }
 
 /** The backend of a session. The bundled example needs no consent to run in plain folders. */

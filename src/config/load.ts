@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { parseDocument } from 'yaml';
 import type { z } from 'zod';
 import { fail, type SkilloptError } from '../ports/failure.ts';
 import { nearest } from './nearest.ts';
@@ -32,12 +33,18 @@ export function parseConfig(text: string, where: string): Config {
     throw fail(
       'config',
       `the config is not JSON: ${cause instanceof Error ? cause.message : String(cause)}`,
-      where,
-      'mend the JSON at that place',
+      `${where}${placeOf(text)}`,
+      'mend the JSON there',
       { cause },
     );
   }
   return checkConfig(data, where);
+}
+
+/** `:line:column` of what is wrong in a text that is not JSON, where it is no YAML either; else empty. */
+function placeOf(text: string): string {
+  const at = parseDocument(text, { strict: true }).errors[0]?.linePos?.[0];
+  return at ? `:${at.line}:${at.col}` : '';
 }
 
 /** Checks a config given as data. */

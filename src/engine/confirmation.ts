@@ -17,35 +17,19 @@ export async function confirm(
   plan: LoopPlan,
   s: SearchState,
   talk: Conversation,
-  setAside: readonly Ask[],
+  setAside: readonly Ask[] | null,
 ): Promise<Confirmed> {
   const ids = plan.selection.map((t) => t.id);
-  const tally = new Tally(plan.gate.metric);
-  let seedAsks = setAside;
+  const anew = () => ids.map((t) => talk.number(plan.seedText, t));
+  let seedAsks = setAside ?? anew();
   try {
     await talk.point('confirmation');
   } catch (e) {
-    if (e instanceof EnvironmentChanged) seedAsks = ids.map((t) => talk.number(plan.seedText, t));
+    if (e instanceof EnvironmentChanged) seedAsks = anew();
     else if (!(e instanceof Stop)) throw e; // `finish` here says nothing new: the loop has ended
   }
-  const finalAsks = ids.map((t) => talk.number(s.incumbent, t));
-  talk.layOut(seedAsks, plan.seedText);
-  talk.layOut(finalAsks, s.incumbent);
-  let done = 0;
-  try {
-    for (const [i, task] of ids.entries()) {
-      const seedAsk = seedAsks[i];
-      const finalAsk = finalAsks[i];
-      if (!seedAsk || !finalAsk) break;
-      const before = await talk.settle(seedAsk, plan.seedText);
-      tally.add(task, 0, cellOf(before), await talk.settle(finalAsk, s.incumbent));
-      done++;
-    }
-  } catch (e) {
-    if (!(e instanceof Stop)) throw e;
-  } finally {
-    talk.drop([...seedAsks.slice(done), ...finalAsks.slice(done)]);
-  }
+  let tally = await compare(plan, s, talk, seedAsks);
+  while (tally === null) tally = await compare(plan, s, talk, anew());
   const pairs = tally.pairs.filter((p) => p.before !== null && p.after !== null).length;
   const result: SearchResult =
     pairs < LEAST_COVERAGE * ids.length || tally.worse
@@ -59,6 +43,7 @@ export async function confirm(
     wins: tally.wins,
     losses: tally.losses,
     pairs,
+    of: ids.length,
     confidence: tally.confidence,
     result,
     shipped: talk.hash(text),
@@ -74,4 +59,36 @@ export async function confirm(
       why: 'not-confirmed',
     });
   return { result, text };
+}
+
+/** Seed against result, pair by pair. Null: the environment moved on the way, so that all of it has to be rolled anew. */
+async function compare(
+  plan: LoopPlan,
+  s: SearchState,
+  talk: Conversation,
+  seedAsks: readonly Ask[],
+): Promise<Tally | null> {
+  const tally = new Tally(plan.gate.metric);
+  const asks = plan.selection.flatMap((t, i) => {
+    const seed = seedAsks[i];
+    return seed ? [{ task: t.id, seed, final: talk.number(s.incumbent, t.id) }] : [];
+  });
+  for (const { seed, final } of asks) {
+    talk.layOut([seed], plan.seedText);
+    talk.layOut([final], s.incumbent);
+  }
+  let done = 0;
+  try {
+    for (const { task, seed, final } of asks) {
+      const before = await talk.settle(seed, plan.seedText);
+      tally.add(task, 0, cellOf(before), await talk.settle(final, s.incumbent));
+      done++;
+    }
+  } catch (e) {
+    if (e instanceof EnvironmentChanged) return null;
+    if (!(e instanceof Stop)) throw e;
+  } finally {
+    talk.drop(asks.slice(done).flatMap(({ seed, final }) => [seed, final]));
+  }
+  return tally;
 }

@@ -1,6 +1,6 @@
 import type { Decision, DecisionBody } from '../events/events.ts';
 import type { Edit } from '../ports/edit.ts';
-import type { Ask, EnginePorts, LedgerLine, ProposeAnswer, ProposeAsk } from '../ports/engine.ts';
+import type { Ask, EnginePorts, Interruption, LedgerLine, ProposeAnswer, ProposeAsk } from '../ports/engine.ts';
 import { sha256, shortHash } from '../ports/hash.ts';
 import type { InputPoint } from '../ports/inputs.ts';
 import type { Outcome, Reading } from '../ports/outcome.ts';
@@ -59,6 +59,8 @@ export class Conversation {
   humanEdits: Edit[] = [];
   /** At the last point: was a limit raised, did the environment move? */
   limitsRaised = false;
+  /** Part of every key: the plan's fingerprint, and another one each time the environment moves. */
+  private environment: string;
   private readonly next = new Map<string, number>();
   private readonly refs = new Map<string, TaskRef>();
   private consumed: string[] = [];
@@ -72,6 +74,7 @@ export class Conversation {
     readonly reserve: number,
   ) {
     this.budget = plan.budget - reserve;
+    this.environment = plan.environment;
     for (const t of [...plan.train, ...plan.selection, ...plan.test]) this.refs.set(t.id, t);
   }
 
@@ -91,7 +94,7 @@ export class Conversation {
     const ref = this.refs.get(task);
     if (!ref) throw new Error(`no task ${task} in the plan`);
     return {
-      key: rolloutKey(skill, ref.hash.slice(0, 12), this.plan.environment, attempt, tryNumber),
+      key: rolloutKey(skill, ref.hash.slice(0, 12), this.environment, attempt, tryNumber),
       skill,
       task,
       attempt,
@@ -138,10 +141,7 @@ export class Conversation {
       if (this.used >= this.budget) throw new Stop('budget');
       const now = n === 0 ? ask : this.ask(ask.skill, ask.task, ask.attempt, n);
       const answer = await this.ports.take(now, text, this.line);
-      if ('kind' in answer) {
-        this.read += `limit ${answer.limit};`;
-        throw new Stop('limit');
-      }
+      if ('kind' in answer) this.interrupted(answer);
       this.used++;
       this.consumed.push(now.key);
       this.seen += answer.status === 'scored' ? String(answer.hard) : 'x';
@@ -182,6 +182,20 @@ export class Conversation {
     }
   }
 
+  /** An input that came in place of an answer ends what waits for it. */
+  private interrupted(input: Interruption): never {
+    this.read += `${JSON.stringify(input)};`;
+    if (input.kind === 'limit.reached') throw new Stop('limit');
+    throw this.moved(input);
+  }
+
+  /** From now on keys are of another world: nothing rolled before can be taken for it. */
+  private moved(input: Extract<Interruption, { kind: 'environment.changed' }>): EnvironmentChanged {
+    const versions = Object.entries(input.versions).sort(([a], [b]) => (a < b ? -1 : 1));
+    this.environment = shortHash(JSON.stringify([this.environment, versions]), 8);
+    return new EnvironmentChanged(input.what);
+  }
+
   // -- reflection --------------------------------------------------------------------------------------------------
 
   async propose(
@@ -189,10 +203,7 @@ export class Conversation {
     texts: { readonly draft: string; readonly incumbent: string },
   ): Promise<ProposeAnswer> {
     const answer = await this.ports.propose(ask, texts);
-    if (answer.kind === 'limit') {
-      this.read += `limit ${answer.limit};`;
-      throw new Stop('limit');
-    }
+    if (answer.kind === 'limit.reached' || answer.kind === 'environment.changed') this.interrupted(answer);
     this.calls++;
     this.consumed.push(ask.key);
     this.seen += answer.kind === 'proposal' ? 'p' : 'u';
@@ -206,7 +217,7 @@ export class Conversation {
   async point(at: InputPoint): Promise<void> {
     this.limitsRaised = false;
     let finish = false;
-    let moved: string | null = null;
+    let moved: EnvironmentChanged | null = null;
     for (const input of await this.ports.inputs(at)) {
       this.read += `${JSON.stringify(input)};`;
       switch (input.kind) {
@@ -220,13 +231,13 @@ export class Conversation {
           this.humanEdits.push(input.edit);
           break;
         case 'budget.changed':
-          this.budget = input.rollouts - this.reserve;
+          if (this.line === 'loop') this.budget = input.rollouts - this.reserve;
           break;
         case 'limits.changed':
           this.limitsRaised = true;
           break;
         case 'environment.changed':
-          moved = input.what;
+          moved = this.moved(input);
           break;
         case 'finish':
           finish = true;
@@ -238,7 +249,7 @@ export class Conversation {
       }
     }
     if (finish) throw new Stop('stopped');
-    if (moved !== null) throw new EnvironmentChanged(moved);
+    if (moved !== null) throw moved;
   }
 
   // -- decisions ---------------------------------------------------------------------------------------------------

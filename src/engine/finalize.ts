@@ -1,6 +1,6 @@
 import type { Decision, EventOf } from '../events/events.ts';
 import type { EnginePorts } from '../ports/engine.ts';
-import { Conversation, NO_SKILL, Stop } from './conversation.ts';
+import { Conversation, EnvironmentChanged, NO_SKILL, type Settled, Stop } from './conversation.ts';
 import type { LoopPlan } from './plan.ts';
 import { type Cell, cellOf, scoreOf, shown } from './state.ts';
 import { clopperPearson } from './stats.ts';
@@ -37,14 +37,34 @@ export async function finalize(
   const planned = Array.from({ length: options.attempts }).flatMap(() =>
     plan.test.flatMap((t) => texts.map(([arm, text]) => ({ arm, text, task: t.id, ask: talk.number(text, t.id) }))),
   );
-  for (const p of planned) talk.layOut([p.ask], p.text);
+  const layOut = (from: number) => {
+    for (const p of planned.slice(from)) talk.layOut([p.ask], p.text);
+  };
+  layOut(0);
   const cells = new Map<Arm, Cell[]>(texts.map(([arm]) => [arm, []]));
   const reads = new Map<Arm, [number, number]>(texts.map(([arm]) => [arm, [0, 0]]));
   const byTask = new Map<string, Map<Arm, Cell>>(plan.test.map((t) => [t.id, new Map()]));
   let done = 0;
+  let moved: string | null = null;
+  /** The next outcome; when the environment moves, what is left goes on in the new one, and the result says so. */
+  const next = async (): Promise<Settled> => {
+    for (;;) {
+      const p = planned[done];
+      if (!p) throw new Error('nothing is left');
+      try {
+        return await talk.settle(p.ask, p.text);
+      } catch (e) {
+        if (!(e instanceof EnvironmentChanged)) throw e;
+        moved = e.what;
+        talk.drop(planned.slice(done).map((q) => q.ask));
+        for (const q of planned.slice(done)) q.ask = talk.number(q.text, q.task);
+        layOut(done);
+      }
+    }
+  };
   try {
     for (const p of planned) {
-      const settled = await talk.settle(p.ask, p.text);
+      const settled = await next();
       done++;
       const cell = cellOf(settled);
       cells.get(p.arm)?.push(cell);
@@ -76,6 +96,7 @@ export async function finalize(
   const body: FinalizeResult = {
     look: options.look,
     complete: done === planned.length,
+    environmentChanged: moved,
     arms: texts.map(([arm, text]) => {
       const score = scoreOf(cells.get(arm) ?? []);
       const interval = clopperPearson(score.passed, score.scored, 0.95);

@@ -130,9 +130,7 @@ function why(t: Tally): string {
 /** The draft meets the selection tasks; the verdict and what follows from it. Throws Stop when the run can't go on. */
 export async function consider(plan: LoopPlan, s: SearchState, talk: Conversation, ops: SkillOps): Promise<void> {
   if (ops.same(s.draftText, s.incumbent)) {
-    s.draft = [];
-    s.draftText = s.incumbent;
-    s.gated = 0;
+    dropDraft(s);
     return;
   }
   if (s.rejectedSinceRefresh >= REFRESH_AFTER) {

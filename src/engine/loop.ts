@@ -8,8 +8,18 @@ import { consider } from './gate.ts';
 import { closeOpen, incumbentBlock, sweep } from './measure.ts';
 import type { LoopPlan } from './plan.ts';
 import { mostEdits } from './rules.ts';
-import { type RoundEdits, Screening } from './screening.ts';
-import { type Cell, emptyBank, failingTasks, type SearchState, scoreOf, shown, startState, unseen } from './state.ts';
+import { Screening } from './screening.ts';
+import {
+  type Cell,
+  emptyBank,
+  failingTasks,
+  type RoundEdits,
+  type SearchState,
+  scoreOf,
+  shown,
+  startState,
+  unseen,
+} from './state.ts';
 
 /** The search's end: why it ended, what may be said of the text that is handed over. */
 export type LoopResult = {
@@ -43,8 +53,8 @@ export async function optimize(plan: LoopPlan, ports: EnginePorts<Decision>, ops
 }
 
 class Search {
-  /** The seed's attempts that are kept for the confirmation. */
-  setAside: readonly Ask[] = [];
+  /** The seed's attempts that are kept for the confirmation; null = the environment moved since. */
+  setAside: readonly Ask[] | null = null;
   private measured = false;
   private swept = false;
   /** Reflections in a row without a readable hand-in. */
@@ -103,6 +113,7 @@ class Search {
     s.train.clear();
     s.newest.clear();
     this.measured = this.swept = false;
+    this.setAside = null;
   }
 
   /** The incumbent once on selection, an attempt of the seed set aside, the draft once on train. */
@@ -123,15 +134,16 @@ class Search {
       });
     }
     if (!this.swept) {
+      // cut off and taken up again, only what has no outcome yet is rolled
+      const left = plan.train.map((t) => t.id).filter((t) => !s.train.has(t));
+      await this.sweepAll(s.draftText === plan.seedText ? 'seed' : 'draft', left);
       this.swept = true;
-      await this.sweepAll(s.draftText === plan.seedText ? 'seed' : 'draft');
     }
   }
 
-  private async sweepAll(why: string): Promise<void> {
+  private async sweepAll(why: string, tasks: readonly string[]): Promise<void> {
     const { plan, s, talk } = this;
-    const all = plan.train.map((t) => t.id);
-    const covered = await sweep(plan, s, talk, all, why);
+    const covered = await sweep(plan, s, talk, tasks, why);
     this.dry = 0;
     if (!covered || unseen(s) > 0) return;
     this.quiet = failingTasks(plan, s).length === 0 ? this.quiet + 1 : 0;
@@ -143,6 +155,7 @@ class Search {
 
   private async rounds(): Promise<never> {
     const { plan, s, talk, ops } = this;
+    if (s.cutRound) await this.screen(s.cutRound);
     if (s.gateCut) await consider(plan, s, talk, ops);
     for (;;) {
       await talk.point('round');
@@ -150,11 +163,14 @@ class Search {
       if (fromPeople.length > 0) {
         talk.humanEdits = [];
         s.rounds++;
-        await this.screen({ edits: fromPeople, source: 'person', atMost: fromPeople.length });
+        await this.screen({ edits: fromPeople, source: 'person', atMost: fromPeople.length, from: 0 });
       }
       if (failingTasks(plan, s).length === 0 || this.dry >= plan.search.dryRounds) {
         if (unseen(s) > 0) await consider(plan, s, talk, ops);
-        await this.sweepAll('sweep');
+        await this.sweepAll(
+          'sweep',
+          plan.train.map((t) => t.id),
+        );
       }
       const failing = failingTasks(plan, s);
       if (failing.length === 0) continue;
@@ -179,7 +195,7 @@ class Search {
     }
     this.unusable = 0;
     const { edits, summary } = answer.proposal;
-    if (edits.length > 0) return this.screen({ edits, source: 'reflection', atMost: ask.atMost });
+    if (edits.length > 0) return this.screen({ edits, source: 'reflection', atMost: ask.atMost, from: 0 });
     await this.emptyRound('none-offered', summary);
     return 0;
   }

@@ -5,18 +5,11 @@ import type { TriedEdit } from '../ports/proposals.ts';
 import type { Conversation, Settled } from './conversation.ts';
 import type { LoopPlan } from './plan.ts';
 import { POINTS } from './rules.ts';
-import { noteTrain, type SearchState } from './state.ts';
+import { noteTrain, type RoundEdits, type SearchState } from './state.ts';
 
 type Rejected = { readonly reason: EventOf<'edit.rejected'>['reason']; readonly detail: string };
 /** The text to try and the task to try it on; null = it is kept for the gate without a try. */
 type Ready = { readonly text: string; readonly task: string | null };
-
-/** The edits of one round. A person's edit may be kept without a try; a reflection's has to fix a task first. */
-export type RoundEdits = {
-  readonly edits: readonly Edit[];
-  readonly source: 'reflection' | 'person';
-  readonly atMost: number;
-};
 
 /**
  * Screens the edits of one round side by side against the draft as the round found it: each is tried once on the first
@@ -42,13 +35,15 @@ export class Screening {
   async run(): Promise<number> {
     const { talk, s, round } = this;
     let kept = 0;
-    s.offered += round.edits.length;
+    if (round.from === 0) s.offered += round.edits.length;
     this.layOut();
     try {
-      for (const [index, edit] of round.edits.entries()) {
+      for (const [index, edit] of this.undecided()) {
+        s.cutRound = { ...round, from: index };
         await talk.point('edit');
         if (await this.decide(edit, index)) kept++;
       }
+      s.cutRound = null;
     } finally {
       talk.drop([...this.planned.values()]);
       talk.guess([]);
@@ -56,10 +51,14 @@ export class Screening {
     return kept;
   }
 
+  private undecided(): readonly (readonly [number, Edit])[] {
+    return [...this.round.edits.entries()].slice(this.round.from);
+  }
+
   private layOut(): void {
     const taken = new Set<string>();
     const waiting: { ask: Ask; text: string }[] = [];
-    for (const [index, edit] of this.round.edits.entries()) {
+    for (const [index, edit] of this.undecided()) {
       const ready = this.ready(edit, index);
       if ('reason' in ready || ready.task === null) continue;
       if (taken.has(ready.task)) {
@@ -78,14 +77,15 @@ export class Screening {
   private async decide(edit: Edit, index: number): Promise<boolean> {
     const { s, talk, planned } = this;
     const laidOut = planned.get(index);
-    planned.delete(index);
     const ready = this.ready(edit, index);
     if ('reason' in ready) {
       if (laidOut) talk.drop([laidOut]);
+      planned.delete(index);
       return this.reject(edit, index, ready);
     }
     const settled =
       ready.task === null ? null : await talk.settle(laidOut ?? talk.number(ready.text, ready.task), ready.text);
+    planned.delete(index); // only now: a stop while it is awaited has to drop it
     const passed = settled?.hard === undefined || settled.hard === null ? null : settled.hard === 1;
     const keep = settled === null || this.score(edit, ready.task ?? '', settled);
     if (keep) {

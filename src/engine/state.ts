@@ -14,6 +14,15 @@ export function cellOf(s: Settled): Cell {
 /** An edit of the draft and the train task that it was seen to fix (null: kept without a try). */
 export type Kept = { readonly edit: Edit; readonly hash: string; readonly fixed: string | null };
 
+/** The edits of one round. A person's edit may be kept without a try; a reflection's has to fix a task first. */
+export type RoundEdits = {
+  readonly edits: readonly Edit[];
+  readonly source: 'reflection' | 'person';
+  readonly atMost: number;
+  /** Place of the first edit that is still to be decided. */
+  readonly from: number;
+};
+
 /** What the search knows. Changed only by the engine's own functions, between two awaited calls. */
 export type SearchState = {
   incumbent: string;
@@ -39,6 +48,8 @@ export type SearchState = {
   steps: number;
   /** A gate was cut off by budget, limit or a changed environment: it starts anew before anything else. */
   gateCut: boolean;
+  /** What a stop or a changed environment left of a round: screened before anything else. */
+  cutRound: RoundEdits | null;
   accepted: number;
   /** Rejections in a row: until the draft is dropped, until the incumbent is rolled anew. */
   rejectedInRow: number;
@@ -64,6 +75,7 @@ export function startState(plan: LoopPlan): SearchState {
     offered: 0,
     steps: 0,
     gateCut: false,
+    cutRound: null,
     accepted: 0,
     rejectedInRow: 0,
     rejectedSinceRefresh: 0,

@@ -15,6 +15,11 @@ export function conclusion(state: RunState, dir: string): Conclusion {
   const at = dir === '.' ? '' : ` ${dir}`;
   if (state.paused !== null && finalized === null)
     return { headline: `paused: ${state.paused.why}`, next: state.paused.fix };
+  if (state.finalizeStarted && !finalized)
+    return {
+      headline: 'the sealed test is open and not finished',
+      next: `skillopt finalize${at}   (goes on with what is left)`,
+    };
   if (!ended) return { headline: 'the search has not ended', next: `skillopt run${at}   (goes on where it stopped)` };
   if (finalized) {
     const arm = (name: string) => finalized.arms.find((a) => a.arm === name);
@@ -24,11 +29,14 @@ export function conclusion(state: RunState, dir: string): Conclusion {
       : '';
     const seed = scoreText(arm('seed')?.score, metric);
     const none = scoreText(arm('no-skill')?.score, metric);
+    const notes = [
+      finalized.look > 1 ? `look ${finalized.look}` : 'opened once',
+      ...(finalized.complete ? [] : ['cut short by a limit']),
+      ...(finalized.environmentChanged ? [`the environment changed on the way: ${finalized.environmentChanged}`] : []),
+    ];
     return {
-      headline: `sealed test: ${scoreText(result?.score, metric)} with the result, ${seed} with the seed, ${none} without a skill (opened once${finalized.look > 1 ? `, look ${finalized.look}` : ''}${finalized.complete ? '' : ', cut short by a limit'}${interval})`,
-      next: state.session?.rehearsal
-        ? `read ${dir}/skillopt.md, then bring a skill of your own: skillopt run --help`
-        : `read the diff in ${dir}/skillopt.md, then skillopt finalize${at} --apply`,
+      headline: `sealed test: ${scoreText(result?.score, metric)} with the result, ${seed} with the seed, ${none} without a skill (${notes.join(', ')}${interval})`,
+      next: afterTest(state, dir, at),
     };
   }
   switch (ended.result) {
@@ -54,6 +62,15 @@ export function conclusion(state: RunState, dir: string): Conclusion {
     default:
       return ended.result satisfies never;
   }
+}
+
+function afterTest(state: RunState, dir: string, at: string): string {
+  const { finalized, session } = state;
+  if (finalized && finalized.wins < finalized.losses)
+    return `keep the seed: the result lost ${finalized.losses} test tasks against it and won ${finalized.wins}`;
+  if (session?.skill.from.startsWith('example:'))
+    return `read ${dir}/skillopt.md, then bring a skill of your own (README, “Your own skill and pack”)`;
+  return `read the diff in ${dir}/skillopt.md, then skillopt finalize${at} --apply`;
 }
 
 function nothingKept(state: RunState): string {

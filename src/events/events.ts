@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import {
   armShape,
+  boundsShape,
   causes,
   editShape,
   inputShape,
@@ -55,6 +56,8 @@ const sessionCreated = z.object({
     versions: z.record(z.string(), z.string()),
   }),
   config: z.record(z.string(), z.unknown()),
+  /** Budget and limits as the config file had them, before flags. */
+  file: boundsShape,
 });
 
 const splitsFixed = z.object({
@@ -202,6 +205,7 @@ const confirmationFinished = z.object({
   wins: z.number().int(),
   losses: z.number().int(),
   pairs: z.number().int(),
+  of: z.number().int(),
   confidence: z.number(),
   result: z.enum(results),
   shipped: z.string(),
@@ -235,6 +239,8 @@ const finalizeFinished = z.object({
   type: z.literal('finalize.finished'),
   look: z.number().int().positive(),
   complete: z.boolean(),
+  /** The environment moved on the way: what moved. */
+  environmentChanged: z.string().nullable(),
   arms: z.array(armShape),
   /** Result against seed, task by task (first attempt each), in the order of the split. */
   wins: z.number().int(),
@@ -280,7 +286,8 @@ const modelCalled = z.object({
   durationMs: z.number().nonnegative(),
 });
 const sessionPaused = z.object({ type: z.literal('session.paused'), why: z.string(), fix: z.string() });
-const sessionResumed = z.object({ type: z.literal('session.resumed'), program: z.string() });
+/** `file` = budget and limits as the config file had them: a later change of the file is told from a flag. */
+const sessionResumed = z.object({ type: z.literal('session.resumed'), program: z.string(), file: boundsShape });
 
 const inputs = [sessionCreated, splitsFixed, planFixed, engineChanged, inputReceived] as const;
 const effects = [rolloutFinished, reflectionFinished] as const;

@@ -67,6 +67,14 @@ export type RunState = {
   readonly notes: readonly string[];
 };
 
+/** What came of an edit's screening, in words. */
+function tried(event: EventOf<'screening.decided'>): string {
+  if (event.task === null) return 'kept without a try';
+  if (event.passed === null) return `${event.task} could not be scored`;
+  if (event.passed) return `fixed ${event.task}`;
+  return `${event.task} still failed with it${event.kept ? ', kept for its earlier passes' : ''}`;
+}
+
 type Mutable<T> = { -readonly [K in keyof T]: T[K] };
 const add = (a: number | null, b: number | null): number | null => (a === null || b === null ? null : a + b);
 
@@ -150,7 +158,11 @@ export class Fold {
     round: number,
     source: EditState['source'],
   ): void {
-    for (const { hash, edit } of edits) this.edits.set(hash, { hash, edit, round, source, fate: 'handed-in', why: '' });
+    for (const { hash, edit } of edits) {
+      const before = this.edits.get(hash)?.fate;
+      if (before === 'accepted' || before === 'in-draft') continue; // handed in again: it stands there already
+      this.edits.set(hash, { hash, edit, round, source, fate: 'handed-in', why: '' });
+    }
   }
 
   add(event: LoggedEvent): void {
@@ -254,11 +266,13 @@ export class Fold {
         return;
       case 'edit.rejected':
         s.round = Math.max(s.round, event.round);
-        this.fate(event.edit, 'rejected', event.detail);
+        // the same edit may stand in the draft or be accepted already
+        if (event.reason !== 'in-draft' && event.reason !== 'no-change')
+          this.fate(event.edit, 'rejected', event.detail);
         return;
       case 'screening.decided':
         s.draftSize = event.draftSize;
-        this.fate(event.edit, event.kept ? 'in-draft' : 'dropped', event.task === null ? '' : event.task);
+        this.fate(event.edit, event.kept ? 'in-draft' : 'dropped', tried(event));
         return;
       case 'gate.decided': {
         const { type: _type, consumed: _c, seen: _s, digest: _d, ...row } = event;

@@ -37,6 +37,10 @@ export const limitsShape = z.object({
   minutes: z.number().positive().nullable(),
 });
 
+/** What may change while a session goes on. */
+export const boundsShape = z.object({ budget: z.number().int().positive(), limits: limitsShape });
+export type Bounds = z.infer<typeof boundsShape>;
+
 export const inputShape = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('note'), text: z.string() }),
   z.object({ kind: z.literal('ban'), text: z.string().min(1) }),

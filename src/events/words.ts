@@ -3,11 +3,11 @@ import type { Cause, Score } from './shapes.ts';
 
 /** The sentences that every surface shares: the same thing is said in the same words everywhere. */
 
-/** `7/8`, or `6/8 (1 unscored)`; with a soft metric the mean as well. */
+/** `7/8`, or `6/7 (1 unscored)`: an unscored rollout is no failure; with a soft metric the mean as well. */
 export function scoreText(s: Score | null | undefined, metric = 'hard'): string {
   if (!s) return '–';
   const mean = metric !== 'hard' && s.mean !== null ? ` · mean ${s.mean.toFixed(3)}` : '';
-  return `${s.passed}/${s.of}${s.scored < s.of ? ` (${s.of - s.scored} unscored)` : ''}${mean}`;
+  return `${s.passed}/${s.scored}${s.scored < s.of ? ` (${s.of - s.scored} unscored)` : ''}${mean}`;
 }
 
 /** `3–1 after 7 of 16` */

@@ -1,3 +1,4 @@
+import type { Failure } from '../ports/failure.ts';
 import type { Trajectory } from '../ports/trajectory.ts';
 
 /** A secret that the session knows by name. */
@@ -72,4 +73,9 @@ export async function redactTrajectory(t: Trajectory, redact: Redactor): Promise
     finalText: await redact(t.finalText),
     verifier: t.verifier === null ? null : { output: await redact(t.verifier.output) },
   };
+}
+
+/** A failure whose texts may quote what a provider answered. */
+export async function redactFailure(f: Failure, redact: Redactor): Promise<Failure> {
+  return { ...f, what: await redact(f.what), where: await redact(f.where), fix: await redact(f.fix) };
 }

@@ -1,4 +1,14 @@
-import { closeSync, existsSync, fsyncSync, mkdirSync, openSync, readFileSync, renameSync, writeSync } from 'node:fs';
+import {
+  closeSync,
+  existsSync,
+  fsyncSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeSync,
+} from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fail } from '../ports/failure.ts';
 import { sha256 } from '../ports/hash.ts';
@@ -71,11 +81,11 @@ export class TextMemory implements Texts {
 let writes = 0;
 
 /** Writes a file whole or not at all: a sibling, synced, then renamed over it. */
-export function writeWhole(path: string, text: string): void {
+export function writeWhole(path: string, text: string, mode = 0o644): void {
   const sibling = `${path}.${process.pid}-${++writes}.tmp`;
   try {
     mkdirSync(dirname(path), { recursive: true });
-    const fd = openSync(sibling, 'wx', 0o644);
+    const fd = openSync(sibling, 'wx', mode);
     try {
       const bytes = Buffer.from(text);
       for (let at = 0; at < bytes.length; ) at += writeSync(fd, bytes, at);
@@ -85,6 +95,7 @@ export function writeWhole(path: string, text: string): void {
     }
     renameSync(sibling, path);
   } catch (cause) {
+    rmSync(sibling, { force: true });
     throw diskFailure('a file can’t be written', path, cause);
   }
 }

@@ -33,7 +33,7 @@ export function plainLines(event: LoggedEvent, state: RunState): string[] {
       return gate(state);
     case 'confirmation.finished':
       return [
-        `confirmed   ${event.result}: selection ${scoreText(event.final, state.plan?.gate.metric)} against the seed’s ${scoreText(event.seed, state.plan?.gate.metric)}, fresh attempts (${event.wins}–${event.losses})`,
+        `${event.result === 'not-confirmed' ? 'refuted  ' : 'confirmed'}   ${event.result}, ${event.pairs} of ${event.of} pairs: selection ${scoreText(event.final, state.plan?.gate.metric)} against the seed’s ${scoreText(event.seed, state.plan?.gate.metric)}, fresh attempts (${event.wins}–${event.losses})`,
       ];
     case 'finalize.started':
       return ['test        the sealed split is opened: seed, result and no skill, interleaved'];
@@ -62,7 +62,7 @@ function evaluation(event: Extract<LoggedEvent, { type: 'evaluation.finished' }>
   if (event.split === 'open') return [];
   return event.why === 'seed'
     ? [`baseline    ${event.split.padEnd(9)} ${score}`]
-    : [`  train     ${score} (${event.why})`];
+    : [`  ${event.split.padEnd(9)} ${score} (${event.why})`];
 }
 
 function gate(state: RunState): string[] {

@@ -35,8 +35,8 @@ export type ProposeAnswer =
   | { readonly kind: 'proposal'; readonly proposal: Proposal }
   | { readonly kind: 'unusable'; readonly detail: string };
 
-/** A limit of the actual ledger keeps the awaited work from starting. */
-export type LimitReached = { readonly kind: 'limit'; readonly limit: 'rollouts' | 'minutes' };
+/** An input in place of an answer: a limit keeps the awaited work from starting, or the environment has moved under it. */
+export type Interruption = Extract<Input, { readonly kind: 'limit.reached' | 'environment.changed' }>;
 
 /**
  * All that the engine does to the world. One awaited call at a time: no race, no Promise.all, so the order of
@@ -47,14 +47,14 @@ export interface EnginePorts<D> {
   plan(asks: readonly Ask[], text: string | null, line: LedgerLine): void;
   /** Replaces the guesses: rollouts that later decisions will probably ask for. Never changes a decision. */
   guess(guesses: readonly { readonly ask: Ask; readonly text: string }[]): void;
-  /** The next planned outcome, or the limit that keeps it from starting. */
-  take(ask: Ask, text: string | null, line: LedgerLine): Promise<Outcome | LimitReached>;
+  /** The next planned outcome, or the input that comes in its place. */
+  take(ask: Ask, text: string | null, line: LedgerLine): Promise<Outcome | Interruption>;
   /** What was laid out and is not needed any more. */
   drop(asks: readonly Ask[]): void;
   propose(
     ask: ProposeAsk,
     texts: { readonly draft: string; readonly incumbent: string },
-  ): Promise<ProposeAnswer | LimitReached>;
+  ): Promise<ProposeAnswer | Interruption>;
   /** A named point: inputs are taken here and nowhere else. */
   inputs(point: InputPoint): Promise<readonly Input[]>;
   decide(decision: D): Promise<void>;

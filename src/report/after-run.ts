@@ -87,18 +87,22 @@ export function afterRun(
 
 /** The report as lines for a terminal or a pipe. */
 export function afterRunLines(a: AfterRun, state: RunState): string[] {
-  const spent = a.costUsd === null ? 'cost unknown' : a.costUsd === 0 ? 'no model cost' : `$${a.costUsd.toFixed(2)}`;
+  const metric = state.plan?.gate.metric;
+  // what was cancelled or lost has spent something that nobody counted
+  const uncounted = a.rollouts.cancelled + a.rollouts.lost > 0 ? 'at least ' : '';
+  const spent =
+    a.costUsd === null ? 'cost unknown' : a.costUsd === 0 ? 'no model cost' : `${uncounted}$${a.costUsd.toFixed(2)}`;
   const unscored = unscoredText(state);
   return [
     `result      ${a.headline}`,
     ...(state.confirmation
       ? [
-          `confirmed   selection ${scoreText(state.confirmation.final)} against the seed’s ${scoreText(state.confirmation.seed)} on fresh attempts (${state.confirmation.wins}–${state.confirmation.losses})`,
+          `${state.confirmation.result === 'not-confirmed' ? 'refuted  ' : 'confirmed'}   selection ${scoreText(state.confirmation.final, metric)} against the seed’s ${scoreText(state.confirmation.seed, metric)} on fresh attempts (${state.confirmation.wins}–${state.confirmation.losses} in ${state.confirmation.pairs} of ${state.confirmation.of} pairs)`,
         ]
       : []),
     ...(state.ended
       ? [
-          `ended       ${causeText(state.ended.cause)} · ${a.steps} ${a.steps === 1 ? 'step' : 'steps'}, ${a.accepted} accepted · ${a.optimizerCalls} optimizer calls`,
+          `ended       ${causeText(state.ended.cause)} · ${a.steps} ${a.steps === 1 ? 'step' : 'steps'}, ${a.accepted} accepted · ${a.optimizerCalls} optimizer ${a.optimizerCalls === 1 ? 'call' : 'calls'}`,
         ]
       : []),
     `spent       ${a.rollouts.started} rollouts (${a.rollouts.cancelled} cancelled, ${a.rollouts.lost} lost) · ${spent} · ${duration(a.minutes)}`,

@@ -94,9 +94,9 @@ function fateText(e: EditState): string {
     case 'handed-in':
       return 'handed in';
     case 'in-draft':
-      return e.why ? `in the draft (fixed ${e.why})` : 'in the draft';
+      return `in the draft (${e.why})`;
     case 'dropped':
-      return `dropped (${e.why} still failed with it)`;
+      return `dropped (${e.why})`;
     case 'rejected':
       return `not tried: ${oneLine(e.why)}`;
     case 'accepted':

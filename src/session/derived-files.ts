@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { LoggedEvent } from '../events/events.ts';
 import type { RunState } from '../events/run-state.ts';
@@ -12,7 +12,7 @@ export type RenderDocument = (state: RunState, head: Head) => string;
 
 /** The prefix that a document names as its own, or null. */
 export function documentHead(text: string): Head | null {
-  const m = /log (\d+) lines, head ([0-9a-f]{32})/.exec(text);
+  const m = [...text.matchAll(/^log (\d+) lines, head ([0-9a-f]{32})/gm)].at(-1); // a skill may speak of logs too
   return m?.[1] && m[2] ? { lines: Number(m[1]), hash: m[2] } : null;
 }
 
@@ -40,9 +40,13 @@ const telling: ReadonlySet<LoggedEvent['type']> = new Set([
 
 /**
  * `best_skill.md`, the snapshots and `skillopt.md`: written whole after their event, rebuilt at open. A file that is
- * not the rendering of some prefix of the log is the user's: it is set aside, never overwritten.
+ * not the rendering of some prefix of the log is the user's: it is set aside, never overwritten, at open and later.
  */
 export class DerivedFiles {
+  /** The document as we wrote it last, or as the prefix that it names renders it. */
+  private ourDocument: string | null = null;
+  private prefix: Head | null = null;
+
   constructor(
     private readonly paths: SessionPaths,
     private readonly render: RenderDocument,
@@ -50,41 +54,24 @@ export class DerivedFiles {
     private readonly onSetAside: (from: string, to: string) => void,
   ) {}
 
-  /** The document as the log's prefix renders it, given the state just when that prefix was read. */
-  private expected: string | null = null;
-  private existing: string | null = null;
-  private prefix: Head | null = null;
-
   /** Before the log is read: which prefix does the document name? */
   beforeReading(): void {
-    this.existing = readIfThere(this.paths.document);
-    this.prefix = this.existing === null ? null : documentHead(this.existing);
+    const existing = readIfThere(this.paths.document);
+    this.prefix = existing === null ? null : documentHead(existing);
   }
 
   /** While the log is read, after each line. */
   whileReading(state: RunState, head: Head): void {
-    if (this.prefix?.lines === head.lines && this.prefix.hash === head.hash) this.expected = this.render(state, head);
+    if (this.prefix?.lines === head.lines && this.prefix.hash === head.hash)
+      this.ourDocument = this.render(state, head);
   }
 
-  /** After the log was read: sets aside what is not ours and writes what is missing or stale. */
-  rebuild(state: RunState, head: Head): void {
-    if (this.existing !== null && this.existing !== this.expected) this.setAside(this.paths.document);
-    const best = readIfThere(this.paths.best);
-    if (best !== null && ![...state.skills.values()].some((s) => s.text === best)) this.setAside(this.paths.best);
-    for (const { version, text } of state.skills.values()) {
-      const snapshot = readIfThere(this.paths.snapshot(version));
-      if (snapshot !== null && snapshot !== text) this.setAside(this.paths.snapshot(version));
-    }
-    this.sweepHalfWritten();
-    this.write(state, head);
-  }
-
-  /** Removes what a killed process of ours was writing when it died. */
-  private sweepHalfWritten(): void {
-    for (const dir of [this.paths.dir, this.paths.snapshots])
-      for (const name of existsSync(dir) ? readdirSync(dir) : [])
-        if (/^(skillopt|best_skill|skill_v\d{4})\.md\.\d+-\d+\.tmp$/.test(name))
-          rmSync(join(dir, name), { force: true });
+  /** Sets aside what is not ours; nothing else is touched. Before the first line of this process is written. */
+  setForeignAside(state: RunState): void {
+    const ours = [...state.skills.values()];
+    this.keepForeign(this.paths.document, (text) => text === this.ourDocument);
+    this.keepForeign(this.paths.best, (text) => ours.some((s) => s.text === text));
+    for (const { version, text } of ours) this.keepForeign(this.paths.snapshot(version), (found) => found === text);
   }
 
   /** After an event of the running session. */
@@ -95,20 +82,40 @@ export class DerivedFiles {
   /** Writes everything as the log says it is. */
   write(state: RunState, head: Head): void {
     if (state.session === null || state.plan === null) return;
+    this.setForeignAside(state);
     for (const { version, text } of state.skills.values())
       if (!existsSync(this.paths.snapshot(version))) writeWhole(this.paths.snapshot(version), text);
     const best = state.skills.get(state.incumbent)?.text;
     if (best !== undefined && readIfThere(this.paths.best) !== best) writeWhole(this.paths.best, best);
-    writeWhole(this.paths.document, this.render(state, head));
+    const document = this.render(state, head);
+    writeWhole(this.paths.document, document);
+    this.ourDocument = document;
   }
 
-  private setAside(path: string): void {
+  /** Removes what a killed process of ours was writing when it died. */
+  sweepHalfWritten(): void {
+    for (const dir of [this.paths.dir, this.paths.snapshots])
+      for (const name of existsSync(dir) ? readdirSync(dir) : [])
+        if (/^(skillopt|best_skill|skill_v\d{4})\.md\.\d+-\d+\.tmp$/.test(name))
+          rmSync(join(dir, name), { force: true });
+  }
+
+  /** Removes what is ours; what is not was set aside before. */
+  remove(state: RunState): void {
+    this.setForeignAside(state);
+    this.sweepHalfWritten();
+    for (const { version } of state.skills.values()) rmSync(this.paths.snapshot(version), { force: true });
+    for (const own of [this.paths.document, this.paths.best]) rmSync(own, { force: true });
+  }
+
+  private keepForeign(path: string, isOurs: (text: string) => boolean): void {
+    const text = readIfThere(path);
+    if (text === null || isOurs(text)) return;
     const dot = path.lastIndexOf('.');
     for (let n = 1; ; n++) {
       const to = `${path.slice(0, dot)}.yours-${n}${path.slice(dot)}`;
       if (existsSync(to)) continue;
       try {
-        mkdirSync(this.paths.snapshots, { recursive: true });
         renameSync(path, to);
       } catch (cause) {
         throw diskFailure('a file of yours can’t be set aside', path, cause);

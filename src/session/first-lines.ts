@@ -3,6 +3,7 @@ import type { LoopPlan } from '../engine/plan.ts';
 import { ENGINE, RULES } from '../engine/rules.ts';
 import { makeSplits } from '../engine/splits.ts';
 import type { EventOf } from '../events/events.ts';
+import type { Bounds } from '../events/shapes.ts';
 import { fail } from '../ports/failure.ts';
 import { shortHash } from '../ports/hash.ts';
 import type { Pack, TaskRef } from '../ports/task.ts';
@@ -24,7 +25,8 @@ export type CreateOptions = {
   readonly config: Config;
   readonly skill: SeedSkill;
   readonly pack: Pack;
-  readonly rehearsal: boolean;
+  /** Budget and limits as the config file has them. */
+  readonly file: Bounds;
   readonly versions: Readonly<Record<string, string>>;
 };
 
@@ -36,6 +38,11 @@ export function environmentFingerprint(config: Config, bundle: string): string {
 
 const refOf = ({ id, hash, instructionHash }: TaskRef): TaskRef => ({ id, hash, instructionHash });
 
+/** Agent or optimizer is a small program: every surface says so. */
+export function isRehearsal(config: Config): boolean {
+  return config.agent === 'rehearsal' || config.optimizer === 'rehearsal';
+}
+
 /** Fixes skill, pack, environment and engine. */
 export function createdEvent(o: CreateOptions): EventOf<'session.created'> {
   const { config } = o;
@@ -46,7 +53,7 @@ export function createdEvent(o: CreateOptions): EventOf<'session.created'> {
     rules: [...RULES],
     program: o.program,
     seed: config.seed,
-    rehearsal: o.rehearsal,
+    rehearsal: isRehearsal(config),
     skill: { ...o.skill, files: [...o.skill.files], hash: shortHash(o.skill.text) },
     pack: { name: packName(config.pack), hash: o.pack.hash, from: config.pack, tasks: o.pack.tasks.map(refOf) },
     environment: {
@@ -58,6 +65,7 @@ export function createdEvent(o: CreateOptions): EventOf<'session.created'> {
       versions: { ...o.versions },
     },
     config: { ...config },
+    file: o.file,
   };
 }
 

@@ -1,5 +1,6 @@
 import type { Decision, EventOf } from '../events/events.ts';
-import { kindOf } from '../events/events.ts';
+import { eventShape, kindOf } from '../events/events.ts';
+import type { Bounds } from '../events/shapes.ts';
 import type { ReadEnd, ReadLine } from '../journal/journal.ts';
 import type { ProposeAnswer } from '../ports/engine.ts';
 import { fail } from '../ports/failure.ts';
@@ -32,6 +33,8 @@ export class Logged {
   /** How the test was opened; null = it was not. */
   finalizeStarted: { readonly look: number; readonly attempts: number } | null = null;
   started = 0;
+  /** Budget and limits as the config file last had them. */
+  file: Bounds | null = null;
   /** Rollouts at a time, as last written. */
   workers: number | null = null;
   lines = 0;
@@ -48,6 +51,7 @@ export class Logged {
     for (;;) {
       const next = reader.next();
       if (next.done) return { logged, end: next.value };
+      checkShape(next.value);
       logged.add(next.value);
       each(next.value);
     }
@@ -59,6 +63,10 @@ export class Logged {
     switch (event.type) {
       case 'session.created':
         this.created = event;
+        this.file = event.file;
+        return;
+      case 'session.resumed':
+        this.file = event.file;
         return;
       case 'splits.fixed':
         this.splits = event;
@@ -99,13 +107,6 @@ export class Logged {
         return;
       default:
         if (kindOf(event.type) === 'decision') this.decided(event.seq, event.type as Decision['type'], body);
-        else if (kindOf(event.type) === undefined)
-          throw fail(
-            'log-broken',
-            `line ${event.seq} holds an event that this program does not know: ${event.type}`,
-            `line ${event.seq}`,
-            'use the newer program that wrote it',
-          );
     }
   }
 
@@ -123,6 +124,21 @@ export class Logged {
   get minutes(): number {
     return this.segments.reduce((sum, s) => sum + (s.to - s.from), 0) / 60_000;
   }
+}
+
+/** A line whose chain is whole but which is no event that this program writes. */
+function checkShape({ event }: ReadLine): void {
+  const checked = eventShape.safeParse(event);
+  if (checked.success) return;
+  const [issue] = checked.error.issues;
+  const what =
+    kindOf(event.type) === undefined ? `no event that this program knows (${event.type})` : `no ${event.type}`;
+  throw fail(
+    'log-broken',
+    `line ${event.seq} of the log is ${what}: ${issue?.path.join('.') ?? ''} ${issue?.message ?? ''}`,
+    `line ${event.seq}`,
+    'restore the log from a copy, or use the newer program that wrote it',
+  );
 }
 
 /** The log and the engine disagree: an error with the line and both sides. */

@@ -1,6 +1,6 @@
 import type { Journal } from '../journal/journal.ts';
 import type { Redactor } from '../journal/redact.ts';
-import { redactTrajectory } from '../journal/redact.ts';
+import { redactFailure, redactTrajectory } from '../journal/redact.ts';
 import type { Texts } from '../journal/texts.ts';
 import type { Ask, LedgerLine } from '../ports/engine.ts';
 import { type Failure, SkilloptError } from '../ports/failure.ts';
@@ -23,6 +23,8 @@ type Job = {
   rank: Rank;
   line: LedgerLine;
   running: boolean;
+  /** Which wave of failures it started after. */
+  wave: number;
   readonly abort: AbortController;
   readonly done: Promise<Answer>;
   readonly resolve: (answer: Answer) => void;
@@ -62,7 +64,9 @@ export class Pool {
   private readonly atWork = new Set<string>();
   private running = 0;
   private closed = false;
+  /** Failures in a row; those of rollouts that ran side by side are one wave and count once. */
   private failuresInRow: Failure[] = [];
+  private wave = 0;
   private waiting: ReturnType<typeof setTimeout> | null = null;
   private paused: unknown = null;
   private idle: (() => void)[] = [];
@@ -121,6 +125,7 @@ export class Pool {
       rank,
       line,
       running: false,
+      wave: 0,
       abort: new AbortController(),
       done: promise,
       resolve,
@@ -139,27 +144,42 @@ export class Pool {
   pump(): void {
     if (this.closed || this.paused !== null || this.waiting !== null || !this.mayStart()) return;
     const start: Job[] = [];
-    for (const rank of [0, 1, 2] as const)
-      for (const j of this.jobs.values()) {
-        if (j.running || j.rank !== rank || j.abort.signal.aborted || this.atWork.has(j.key)) continue;
-        if (this.running >= this.o.workers) break;
-        const spent = this.o.ledger.spent(j.line);
-        if (spent !== null) {
-          if (rank !== 0) continue; // run-ahead that does not fit is not started
-          this.jobs.delete(j.key);
-          j.resolve(spent);
-          continue;
+    try {
+      for (const rank of [0, 1, 2] as const)
+        for (const j of this.jobs.values()) {
+          if (j.running || j.rank !== rank || j.abort.signal.aborted || this.atWork.has(j.key)) continue;
+          if (this.running >= this.o.workers) break;
+          const spent = this.o.ledger.spent(j.line);
+          if (spent === null) start.push(this.started(j));
+          else if (rank === 0) {
+            this.jobs.delete(j.key);
+            j.resolve(spent);
+          } // run-ahead that does not fit is not started
         }
-        j.running = true;
-        this.running++;
-        this.atWork.add(j.key);
-        this.o.ledger.started++;
-        this.journal.append({ type: 'rollout.started', key: j.key, task: j.ask.task, line: j.line, ahead: rank !== 0 });
-        start.push(j);
-      }
-    if (start.length === 0) return;
-    if (this.o.rollouts.batches) void this.run(start);
-    else for (const j of start) void this.run([j]);
+    } finally {
+      if (this.o.rollouts.batches && start.length > 0) void this.run(start);
+      else for (const j of start) void this.run([j]);
+    }
+  }
+
+  /** Marks a job as started, in the log first: when that fails, it has not. */
+  private started(j: Job): Job {
+    this.journal.append({ type: 'rollout.started', key: j.key, task: j.ask.task, line: j.line, ahead: j.rank !== 0 });
+    j.running = true;
+    j.wave = this.wave;
+    this.running++;
+    this.atWork.add(j.key);
+    this.o.ledger.started++;
+    return j;
+  }
+
+  /** From a timer, where nobody would hear an exception. */
+  private pumpLater(): void {
+    try {
+      this.pump();
+    } catch (e) {
+      this.stop(e);
+    }
   }
 
   private async run(jobs: readonly Job[]): Promise<void> {
@@ -170,7 +190,10 @@ export class Pool {
       for await (const report of this.o.rollouts.performRollouts(requests, { signal: all.signal })) {
         const job = left.get(report.key);
         if (!job) throw new Error(`the backend reported ${report.key} twice or unasked`);
-        await this.settle(job, report);
+        await this.settle(job, report).catch((e: unknown) => {
+          all.abort(); // before the generator is asked to end
+          throw e;
+        });
         left.delete(report.key);
         this.leave(job);
       }
@@ -196,13 +219,16 @@ export class Pool {
   private async settle(job: Job, report: RolloutReport): Promise<void> {
     switch (report.kind) {
       case 'cancelled':
+        if (!job.abort.signal.aborted) throw new Error(`the backend cancelled ${job.key}, which nobody asked for`);
         this.journal.append({ type: 'rollout.cancelled', key: job.key, why: 'not needed any more' });
         if (this.jobs.get(job.key) === job) this.jobs.delete(job.key);
         return;
-      case 'failed':
-        this.journal.append({ type: 'rollout.cancelled', key: job.key, why: report.failure.what });
-        this.failed(job, report.failure);
+      case 'failed': {
+        const failure = await redactFailure(report.failure, this.o.redact);
+        this.journal.append({ type: 'rollout.cancelled', key: job.key, why: failure.what });
+        this.failed(job, failure);
         return;
+      }
       case 'finished': {
         const { result } = report;
         const trajectory =
@@ -240,25 +266,30 @@ export class Pool {
     }
   }
 
-  /** The machinery failed: wait and try again; the third alike in a row pauses the session. */
+  /** The machinery failed: wait and try again; the third alike in a row, or the sixth of any kind, pauses the session. */
   private failed(job: Job, failure: Failure): void {
     if (this.jobs.get(job.key) === job) {
       this.jobs.delete(job.key);
-      if (job.abort.signal.aborted) return;
-      const again = this.job(job.ask, job.text, job.rank, job.line);
-      void again.done.then(job.resolve, job.reject);
+      if (!job.abort.signal.aborted) {
+        const again = this.job(job.ask, job.text, job.rank, job.line);
+        void again.done.then(job.resolve, job.reject);
+      }
+    }
+    const sameWave = job.wave < this.wave;
+    if (!sameWave) {
+      this.wave++;
+      this.failuresInRow.push(failure);
     }
     const alike = this.failuresInRow.filter((f) => f.code === failure.code);
-    this.failuresInRow = [...alike, failure];
-    if (this.failuresInRow.length >= PAUSE_AFTER || !failure.retryable) {
+    if (!failure.retryable || alike.length >= PAUSE_AFTER || this.failuresInRow.length >= 2 * PAUSE_AFTER) {
       this.stop(new Paused(failure));
       return;
     }
-    if (this.waiting !== null) return;
+    if (sameWave || this.waiting !== null) return;
     const wait = this.o.backoffMs[this.failuresInRow.length - 1] ?? this.o.backoffMs.at(-1) ?? 0;
     this.waiting = setTimeout(() => {
       this.waiting = null;
-      this.pump();
+      this.pumpLater();
     }, wait);
   }
 
@@ -277,7 +308,7 @@ export class Pool {
     this.running--;
     this.atWork.delete(job.key);
     if (this.running === 0) for (const go of this.idle.splice(0)) go();
-    setImmediate(() => this.pump()); // first the engine reads the answer: it may drop what would start now
+    setImmediate(() => this.pumpLater()); // first the engine reads the answer: it may drop what would start now
   }
 
   /** Ends what runs and waits until all of it is gone. Nothing starts afterwards. */

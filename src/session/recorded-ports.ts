@@ -1,6 +1,7 @@
 import type { Decision } from '../events/events.ts';
 import type { Journal } from '../journal/journal.ts';
-import type { Ask, EnginePorts, LedgerLine, LimitReached, ProposeAnswer, ProposeAsk } from '../ports/engine.ts';
+import { redactFailure } from '../journal/redact.ts';
+import type { Ask, EnginePorts, Interruption, LedgerLine, ProposeAnswer, ProposeAsk } from '../ports/engine.ts';
 import { sha256 } from '../ports/hash.ts';
 import type { Input, InputPoint, InputSource } from '../ports/inputs.ts';
 import type { Outcome } from '../ports/outcome.ts';
@@ -14,6 +15,8 @@ export type Live = PoolOptions & {
   readonly journal: Journal;
   readonly proposals: Proposals;
   readonly inputs: InputSource;
+  /** The environment is not the one of the outcomes in the log. */
+  readonly drift: Extract<Interruption, { kind: 'environment.changed' }> | null;
   /** Ends the process's work at once; the session stays as it is. */
   readonly signal: AbortSignal;
 };
@@ -40,11 +43,13 @@ export class RecordedPorts implements EnginePorts<Decision> {
   private drawn = 0;
   /** Last turn at which the log, as it was opened, holds an input: until then no new one is read. */
   private readonly lastLoggedTurn: number;
+  private drift: Live['drift'];
 
   constructor(
     private readonly logged: Logged,
     private readonly live: Live | null,
   ) {
+    this.drift = live?.drift ?? null;
     this.lastLoggedTurn = Math.max(0, ...logged.inputs.keys());
     this.pool = live === null ? null : new Pool(live.journal, logged, live, () => !this.replaying);
     live?.signal.addEventListener('abort', () => this.pool?.stop(new Interrupted()), { once: true });
@@ -94,10 +99,10 @@ export class RecordedPorts implements EnginePorts<Decision> {
     this.pool?.drop(asks);
   }
 
-  async take(ask: Ask, text: string | null, line: LedgerLine): Promise<Outcome | LimitReached> {
+  async take(ask: Ask, text: string | null, line: LedgerLine): Promise<Outcome | Interruption> {
     this.turn++;
-    const limit = this.loggedInputs(this.turn, ['take'])?.find((i) => i.kind === 'limit.reached');
-    if (limit) return { kind: 'limit', limit: limit.limit };
+    const instead = this.loggedInterruption('take');
+    if (instead) return instead;
     const hit = this.logged.outcomes.get(ask.key);
     if (hit) {
       this.checkAbove(hit.line, ask.key);
@@ -106,10 +111,32 @@ export class RecordedPorts implements EnginePorts<Decision> {
     }
     if (!this.live || !this.pool || this.replaying) throw this.missing(ask.key);
     if (this.live.signal.aborted) throw new Interrupted();
+    const moved = this.moved(this.live, 'take');
+    if (moved) return moved;
     const answer = await this.pool.take(ask, text, line);
-    if (typeof answer !== 'string') return answer;
-    this.record(this.live, 'take', { kind: 'limit.reached', limit: answer });
-    return { kind: 'limit', limit: answer };
+    return typeof answer === 'string'
+      ? this.instead(this.live, 'take', { kind: 'limit.reached', limit: answer })
+      : answer;
+  }
+
+  private loggedInterruption(point: 'take' | 'propose'): Interruption | undefined {
+    return this.loggedInputs(this.turn, [point])?.find(
+      (i): i is Interruption => i.kind === 'limit.reached' || i.kind === 'environment.changed',
+    );
+  }
+
+  /** An input in place of an answer, into the log first. */
+  private instead(live: Live, point: 'take' | 'propose', input: Interruption): Interruption {
+    this.record(live, point, input);
+    return input;
+  }
+
+  /** The environment moved since the outcomes in the log: told with the first thing that would be performed. */
+  private moved(live: Live, point: 'take' | 'propose'): Interruption | null {
+    const { drift } = this;
+    if (drift === null) return null;
+    this.drift = null;
+    return this.instead(live, point, drift);
   }
 
   /** An effect may only be consumed by a decision below it. */
@@ -123,10 +150,10 @@ export class RecordedPorts implements EnginePorts<Decision> {
   async propose(
     ask: ProposeAsk,
     texts: { readonly draft: string; readonly incumbent: string },
-  ): Promise<ProposeAnswer | LimitReached> {
+  ): Promise<ProposeAnswer | Interruption> {
     this.turn++;
-    const limit = this.loggedInputs(this.turn, ['propose'])?.find((i) => i.kind === 'limit.reached');
-    if (limit) return { kind: 'limit', limit: limit.limit };
+    const instead = this.loggedInterruption('propose');
+    if (instead) return instead;
     const hit = this.logged.proposals.get(ask.key);
     if (hit) {
       this.checkAbove(hit.line, ask.key);
@@ -134,11 +161,10 @@ export class RecordedPorts implements EnginePorts<Decision> {
     }
     if (!this.live || this.replaying) throw this.missing(ask.key);
     if (this.live.signal.aborted) throw new Interrupted();
+    const moved = this.moved(this.live, 'propose');
+    if (moved) return moved;
     const spent = this.live.ledger.spent('loop');
-    if (spent !== null) {
-      this.record(this.live, 'propose', { kind: 'limit.reached', limit: spent });
-      return { kind: 'limit', limit: spent };
-    }
+    if (spent !== null) return this.instead(this.live, 'propose', { kind: 'limit.reached', limit: spent });
     return this.perform(this.live, ask, texts);
   }
 
@@ -167,7 +193,8 @@ export class RecordedPorts implements EnginePorts<Decision> {
       );
       if (result.kind === 'failed') {
         failures++;
-        if (failures >= 3 || !result.failure.retryable) throw new Paused(result.failure);
+        const failure = await redactFailure(result.failure, live.redact);
+        if (failures >= 3 || !failure.retryable) throw new Paused(failure);
         await new Promise((resolve) => setTimeout(resolve, live.backoffMs[failures - 1] ?? live.backoffMs.at(-1) ?? 0));
         continue;
       }
@@ -184,7 +211,7 @@ export class RecordedPorts implements EnginePorts<Decision> {
                     // a secret becomes a mark in the log, and an edit with the mark is rejected by the rules
                     target: await live.redact(e.target),
                     content: await live.redact(e.content),
-                    cites: e.cites,
+                    cites: await Promise.all(e.cites.map(live.redact)),
                     reason: await live.redact(e.reason),
                   })),
                 ),

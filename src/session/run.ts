@@ -19,7 +19,6 @@ export type RunParts = {
   readonly inputs: InputSource;
   readonly signal: AbortSignal;
   readonly workers: number;
-  readonly rehearsal: boolean;
   readonly backoffMs: readonly number[];
   readonly nowMs: () => number;
   /** Goes on to the sealed test when the search has ended. */
@@ -41,11 +40,10 @@ export async function runSession(session: Session, parts: RunParts): Promise<Run
   const { logged, journal, config } = session;
   const versions = await parts.rollouts.versions();
   const known = knownVersions(session);
-  const plan = session.begin({ rehearsal: parts.rehearsal, versions, workers: parts.workers });
-  const { created } = session.check({ rehearsal: parts.rehearsal, versions, workers: parts.workers });
+  const plan = session.begin({ versions, workers: parts.workers });
+  const { created } = session.check({ versions, workers: parts.workers });
   const waiting: Input[] = [];
   const drift = known === null ? '' : driftOf(known, versions);
-  if (drift !== '') waiting.push({ kind: 'environment.changed', what: drift, versions: { ...versions } });
   if (config.budget.rollouts !== currentBudget(session))
     waiting.push({ kind: 'budget.changed', rollouts: config.budget.rollouts });
   if (JSON.stringify(config.limits) !== JSON.stringify(session.state.plan?.limits))
@@ -70,15 +68,16 @@ export async function runSession(session: Session, parts: RunParts): Promise<Run
     redact: parts.redact,
     ledger,
     backoffMs: parts.backoffMs,
+    drift: drift === '' ? null : { kind: 'environment.changed', what: drift, versions: { ...versions } },
     inputs: (point) => [...waiting.splice(0), ...parts.inputs(point)],
     signal: parts.signal,
   });
   try {
     const loop = await optimize(plan, ports, sessionOps(created));
-    const opened = logged.decisions.some((d) => d.type === 'finalize.started');
-    const wanted = (parts.finalize || opened) && deliverable(loop, plan);
+    const opened = logged.finalizeStarted;
+    const wanted = (parts.finalize || opened !== null) && deliverable(loop, plan);
     const final = wanted
-      ? await finalize(plan, ports, loop.text, { look: 1, attempts: config.finalize.attempts })
+      ? await finalize(plan, ports, loop.text, opened ?? { look: 1, attempts: config.finalize.attempts })
       : null;
     return { loop, finalize: final, performed: ports.performed };
   } catch (e) {

@@ -16,7 +16,7 @@ import { noUsage } from '../ports/usage.ts';
 import { ActualLedger, reserves } from './actual-ledger.ts';
 import { createdEvent, loopPlan, planEvent, splitsEvent } from './first-lines.ts';
 import { Logged } from './logged.ts';
-import { RecordedPorts } from './recorded-ports.ts';
+import { type Live, RecordedPorts } from './recorded-ports.ts';
 import { deliverable, sessionOps } from './replay.ts';
 
 /** Virtual time: sleeps end in the order of their times; the clock moves only when nothing else can run. */
@@ -76,6 +76,7 @@ export type Play = {
   readonly meddle?: (report: RolloutReport, request: RolloutRequest) => RolloutReport;
   readonly proposals?: Proposals;
   readonly batches?: boolean;
+  readonly drift?: Live['drift'];
   readonly signal?: AbortSignal;
 };
 
@@ -146,7 +147,7 @@ export async function play(o: Play): Promise<Played> {
       config,
       skill: { name: 'rulebook', text: world.seedText, bundle: '', files: [], from: 'world' },
       pack: { name: 'world', dir: '/nowhere', hash: 'p', tasks },
-      rehearsal: false,
+      file: { budget: config.budget.rollouts, limits: config.limits },
       versions: {},
     }),
   );
@@ -250,6 +251,7 @@ export async function play(o: Play): Promise<Played> {
     ledger,
     backoffMs: [0],
     inputs: o.inputs ?? (() => []),
+    drift: o.drift ?? null,
     signal: o.signal ?? new AbortController().signal,
   });
   const work = (async () => {

@@ -1,9 +1,11 @@
-import { existsSync, mkdirSync, rmSync } from 'node:fs';
+import { mkdirSync, rmSync } from 'node:fs';
 import { type Difference, differences } from '../config/differences.ts';
+import { checkConfig } from '../config/load.ts';
 import type { Config } from '../config/schema.ts';
 import type { LoopPlan } from '../engine/plan.ts';
-import type { Event, LoggedEvent } from '../events/events.ts';
+import type { Event, EventOf, LoggedEvent } from '../events/events.ts';
 import { Fold, type RunState } from '../events/run-state.ts';
+import type { Bounds } from '../events/shapes.ts';
 import { chainHash, diskFailure, Journal } from '../journal/journal.ts';
 import { type Lock, takeLock } from '../journal/lock.ts';
 import { TextFiles } from '../journal/texts.ts';
@@ -25,6 +27,8 @@ import { type SessionPaths, sessionPaths } from './paths.ts';
 
 /** What the session needs of other rooms, handed in by `cli`. */
 export type SessionParts = {
+  /** Hash and names of the files beside SKILL.md. */
+  readonly bundleOf: (dir: string) => Promise<{ readonly bundle: string; readonly files: readonly string[] }>;
   /** Copies the skill of this config into `<to>/<name>/` and says what it is. Never changes the source. */
   readonly importSkill: (config: Config, to: string) => Promise<SeedSkill>;
   /** Copies the pack of this config to `to`. */
@@ -38,18 +42,29 @@ export type SessionParts = {
   readonly newId: () => string;
 };
 
+/** What the command line sets for this and the following runs. */
+export type Flags = {
+  readonly budget?: number | undefined;
+  readonly limitRollouts?: number | undefined;
+  readonly limitMinutes?: number | undefined;
+  readonly workers?: number | undefined;
+};
+
 /**
  * A session's directory, open for work: lock held, log read and held against its chain, copies checked, derived files
  * rebuilt. `begin` writes what the log lacks; until then nothing but copies under `.skillopt/` has been written.
  */
 export class Session {
   private warnings: string[] = [];
+  private begun = false;
 
   private constructor(
     readonly paths: SessionPaths,
     readonly journal: Journal,
     readonly logged: Logged,
     readonly config: Config,
+    /** Budget and limits as the config file has them. */
+    private readonly file: Bounds,
     readonly skill: SeedSkill,
     readonly pack: Pack,
     /** True: the log was empty. */
@@ -63,8 +78,8 @@ export class Session {
     journal.onAppend((event) => fold.add(event));
   }
 
-  /** Opens a session in `dir`, or lays one out. `config` null: as the session was created. */
-  static async open(dir: string, config: Config | null, parts: SessionParts): Promise<Session> {
+  /** Opens a session in `dir`, or lays one out. `file` null: the config file is gone, all is as the log has it. */
+  static async open(dir: string, file: Config | null, flags: Flags, parts: SessionParts): Promise<Session> {
     const paths = sessionPaths(dir);
     try {
       mkdirSync(paths.hidden, { recursive: true });
@@ -73,7 +88,7 @@ export class Session {
     }
     const lock = takeLock(paths.hidden);
     try {
-      return await Session.openLocked(paths, config, parts, lock);
+      return await Session.openLocked(paths, file, flags, parts, lock);
     } catch (e) {
       lock.release();
       throw e;
@@ -82,7 +97,8 @@ export class Session {
 
   private static async openLocked(
     paths: SessionPaths,
-    config: Config | null,
+    file: Config | null,
+    flags: Flags,
     parts: SessionParts,
     lock: Lock,
   ): Promise<Session> {
@@ -99,34 +115,25 @@ export class Session {
         derived.whileReading(fold.state, { lines: event.seq, hash: chainHash(raw) });
       });
       const { created } = logged;
-      const now = config ?? (created ? (created.config as Config) : null);
-      if (now === null)
-        throw fail('usage', 'there is no session here', paths.dir, 'start one with `skillopt run` beside a config');
-      let skill: SeedSkill;
+      const config = effectiveConfig(file, flags, logged, fold.state, paths);
       if (created) {
         checkRules(created, paths.log);
-        const { fork } = differences(created.config, now);
+        const { fork } = differences(checkConfig(created.config, paths.log), config);
         if (fork.length > 0) throw otherSession(fork, paths);
-        if (logged.decisions.some((d) => d.type === 'session.ended')) refuseLate(now, fold.state, paths);
-        skill = created.skill;
-      } else {
-        for (const left of [paths.skillRoot, paths.pack]) rmSync(left, { recursive: true, force: true });
-        skill = await parts.importSkill(now, paths.skillRoot);
-        await parts.importPack(now, paths.pack);
-      }
-      const pack = await parts.readPack(paths.pack);
-      if (created && pack.hash !== created.pack.hash)
-        throw fail(
-          'session-mismatch',
-          'the session’s copy of the pack was changed',
-          paths.pack,
-          'restore it; to optimize on other tasks, fork: start another session in a directory of its own',
-        );
+        if (logged.decisions.some((d) => d.type === 'session.ended')) refuseLate(config, fold.state, paths);
+        await checkSkillCopy(created, paths, parts);
+      } else for (const left of [paths.skillRoot, paths.pack]) rmSync(left, { recursive: true, force: true });
+      const skill = created?.skill ?? (await parts.importSkill(config, paths.skillRoot));
+      if (!created) await parts.importPack(config, paths.pack);
+      const reading = parts.readPack(paths.pack);
+      const pack = await (created ? orChanged('pack', paths.pack, reading) : reading);
+      if (created && pack.hash !== created.pack.hash) throw copyChanged('pack', paths.pack);
       const session = new Session(
         paths,
         journal,
         logged,
-        now,
+        config,
+        bounds(file ?? config),
         skill,
         pack,
         created === null,
@@ -136,7 +143,7 @@ export class Session {
         parts,
         fold,
       );
-      session.warnings = asides;
+      session.warnings = asides; // shared: files may be set aside later, too
       return session;
     } catch (e) {
       journal.close();
@@ -166,44 +173,39 @@ export class Session {
   }
 
   /** Writes the first lines (or that the session goes on), and rebuilds the derived files. Listeners should hear already. */
-  begin(o: {
-    readonly rehearsal: boolean;
-    readonly versions: Readonly<Record<string, string>>;
-    readonly workers: number;
-  }): LoopPlan {
+  begin(o: { readonly versions: Readonly<Record<string, string>>; readonly workers: number }): LoopPlan {
     const { journal, logged } = this;
+    const first = this.check(o);
+    this.derived.setForeignAside(this.fold.state);
+    this.derived.sweepHalfWritten();
+    this.begun = true;
     journal.onAppend((event) => {
       this.derived.after(event, this.fold.state, journal.position);
     });
-    const first = this.check(o);
     if (logged.created === null) logged.created = this.write(first.created);
-    else this.write({ type: 'session.resumed', program: this.parts.program });
+    else this.write({ type: 'session.resumed', program: this.parts.program, file: this.file });
     if (logged.splits === null) this.warnings.push(...splitWarnings(logged.created));
     logged.splits ??= this.write(first.splits);
     logged.plan ??= this.write(first.plan);
     if (logged.workers !== o.workers) this.write({ type: 'concurrency.changed', workers: o.workers });
-    this.derived.rebuild(this.fold.state, journal.position);
-    for (const w of this.warnings) this.write({ type: 'warning.raised', what: w, where: this.paths.dir, fix: '' });
+    this.derived.write(this.fold.state, journal.position);
+    this.warn();
     for (const key of logged.open) this.write({ type: 'rollout.lost', key });
     logged.open.clear();
     return loopPlan(logged.created, logged.splits, logged.plan);
   }
 
   /** What the first lines are or will be, without writing: splits, budget and limits that can’t be are refused here. */
-  check(o: {
-    readonly rehearsal: boolean;
-    readonly versions: Readonly<Record<string, string>>;
-    readonly workers: number;
-  }) {
+  check(o: { readonly versions: Readonly<Record<string, string>>; readonly workers: number }) {
     const created =
       this.logged.created ??
       createdEvent({
         session: this.id,
         program: this.parts.program,
         config: this.config,
+        file: this.file,
         skill: this.skill,
         pack: this.pack,
-        rehearsal: o.rehearsal,
         versions: o.versions,
       });
     const splits = this.logged.splits ?? splitsEvent(created);
@@ -227,16 +229,84 @@ export class Session {
     return event;
   }
 
-  /** Writes the derived files once more and lets go of the directory. */
+  private warn(): void {
+    for (const w of this.warnings.splice(0))
+      this.write({ type: 'warning.raised', what: w, where: this.paths.dir, fix: '' });
+  }
+
+  /** Writes the derived files once more, if this process has begun to work, and lets go of the directory. */
   close(): void {
     try {
-      if (!existsSync(this.paths.log) || this.logged.plan === null) return;
+      if (!this.begun || this.logged.plan === null) return;
+      this.derived.write(this.fold.state, this.journal.position);
+      if (this.warnings.length === 0) return;
+      this.warn(); // of files that were changed while we worked
       this.derived.write(this.fold.state, this.journal.position);
     } finally {
       this.journal.close();
       this.lock.release();
     }
   }
+}
+
+/** Budget and limits of this run: a flag, else the file if it was changed since it was last looked at, else the log. */
+function effectiveConfig(
+  file: Config | null,
+  flags: Flags,
+  logged: Logged,
+  state: RunState,
+  paths: SessionPaths,
+): Config {
+  const base = file ?? (logged.created ? checkConfig(logged.created.config, paths.log) : null);
+  if (base === null)
+    throw fail('usage', 'there is no session here', paths.dir, 'start one with `skillopt run` beside a config');
+  const { plan } = state;
+  const seen = logged.file;
+  const now = <T>(flag: T | undefined, inFile: T, before: T | undefined, inLog: T | undefined): T =>
+    flag ?? (inLog === undefined || before === undefined || inFile !== before ? inFile : inLog);
+  return {
+    ...base,
+    workers: flags.workers ?? base.workers,
+    budget: { rollouts: now(flags.budget, base.budget.rollouts, seen?.budget, plan?.budget) },
+    limits: {
+      rollouts: now(flags.limitRollouts, base.limits.rollouts, seen?.limits.rollouts, plan?.limits.rollouts),
+      minutes: now(flags.limitMinutes, base.limits.minutes, seen?.limits.minutes, plan?.limits.minutes),
+    },
+  };
+}
+
+function bounds(config: Config): Bounds {
+  return { budget: config.budget.rollouts, limits: { ...config.limits } };
+}
+
+/** What is mounted beside SKILL.md has to be what the session began with. */
+async function checkSkillCopy(
+  created: EventOf<'session.created'>,
+  paths: SessionPaths,
+  parts: SessionParts,
+): Promise<void> {
+  const copy = paths.skill(created.skill.name);
+  const found = await orChanged('skill', copy, parts.bundleOf(copy));
+  if (found.bundle !== created.skill.bundle) throw copyChanged('skill', copy);
+}
+
+/** A copy that was good when it was made and can't be read now was changed. */
+async function orChanged<T>(what: string, where: string, reading: Promise<T>): Promise<T> {
+  try {
+    return await reading;
+  } catch (cause) {
+    throw copyChanged(what, where, cause);
+  }
+}
+
+function copyChanged(what: string, where: string, cause?: unknown) {
+  return fail(
+    'session-mismatch',
+    `the session’s copy of the ${what} was changed`,
+    where,
+    'restore it; to optimize on something else, fork: start another session in a directory of its own',
+    { cause },
+  );
 }
 
 function otherSession(fork: readonly Difference[], paths: SessionPaths) {

@@ -1,14 +1,14 @@
+import { checkConfig } from '../config/load.ts';
 import { finalize } from '../engine/finalize.ts';
 import { optimize } from '../engine/loop.ts';
 import type { LoopPlan } from '../engine/plan.ts';
-import { eventShape } from '../events/events.ts';
 import { Fold, type RunState } from '../events/run-state.ts';
 import { chainHash, type Head, readLog } from '../journal/journal.ts';
 import { TextFiles } from '../journal/texts.ts';
 import { SkilloptError } from '../ports/failure.ts';
 import { shortHash } from '../ports/hash.ts';
 import { documentHead, type RenderDocument, readIfThere } from './derived-files.ts';
-import { checkRules, loopPlan, planEvent, splitsEvent } from './first-lines.ts';
+import { checkRules, environmentFingerprint, isRehearsal, loopPlan, planEvent, splitsEvent } from './first-lines.ts';
 import { Logged } from './logged.ts';
 import { sessionPaths } from './paths.ts';
 import { EndOfLog, OtherDecision, RecordedPorts } from './recorded-ports.ts';
@@ -48,17 +48,9 @@ export async function verifySession(dir: string, render: RenderDocument): Promis
   const named = document === null ? null : documentHead(document);
   let namedLine: string | null = null;
   let rendered: string | null = null;
-  let malformed: Problem | null = null;
   const consumed = new Set<string>();
   let markers = 0;
   const { logged, end } = Logged.read(readLog(paths.log), ({ event, raw }) => {
-    const checked = eventShape.safeParse(event);
-    if (!checked.success && malformed === null)
-      malformed = {
-        kind: 'changed',
-        where: `${paths.log}:${event.seq}`,
-        what: `not a ${event.type}: ${checked.error.issues[0]?.message ?? ''}`,
-      };
     fold.add(event);
     if ('consumed' in event) for (const key of event.consumed) consumed.add(key);
     else if (!/finished$|^input|^session\.created|fixed$/.test(event.type)) markers++;
@@ -67,7 +59,6 @@ export async function verifySession(dir: string, render: RenderDocument): Promis
       rendered = render(fold.state, { lines: event.seq, hash: namedLine });
     }
   });
-  if (malformed !== null) problems.push(malformed);
   const report = (complete: boolean, finalized: boolean): VerifyReport => ({
     lines: end.head.lines,
     head: end.head.hash,
@@ -113,6 +104,22 @@ function firstLines(logged: Logged, log: string): Problem[] {
     return fields;
   };
   try {
+    const config = checkConfig(created.config, log);
+    const { backend, agent, model } = config;
+    same(1, 'rehearsal or not does not follow from the config', created.rehearsal, isRehearsal(config));
+    same(
+      1,
+      'the environment does not follow from the config',
+      { ...created.environment, versions: {} },
+      {
+        backend,
+        agent,
+        model,
+        passThreshold: config.gate.passThreshold,
+        fingerprint: environmentFingerprint(config, created.skill.bundle),
+        versions: {},
+      },
+    );
     same(2, 'the splits do not follow from pack, config and seed', bare(splits), bare(splitsEvent(created)));
     same(3, 'the plan does not follow from the config', bare(plan), bare(planEvent(created, splits)));
   } catch (e) {
