@@ -499,6 +499,36 @@ describe('inputs at named points', () => {
     expect(ports.of('confirmation.finished').length).toBe(1);
   });
 
+  test('a budget that comes with the confirmation does not bound it', async () => {
+    const { end } = await play({
+      outcome: needs,
+      propose: (ask) => ask.failing.map((f) => line(`fix ${f.task}`, f.task)),
+      inputs: (point) => (point === 'confirmation' ? [{ kind: 'budget.changed', rollouts: 20 }] : []),
+    });
+    expect(end.result).toBe('improved');
+  });
+
+  test('edits that a stop left undecided are taken up again', async () => {
+    let raised = false;
+    const { ports } = await play(
+      {
+        outcome: (text, task) => (task.startsWith('t') ? needs(text, task) : 0),
+        propose: (ask) => (ask.round === 1 ? ask.failing.slice(0, 2).map((f) => line(`fix ${f.task}`, f.task)) : []),
+        inputs: (point) => {
+          if (point !== 'spent' || raised) return [];
+          raised = true;
+          return [{ kind: 'budget.changed', rollouts: 200 }];
+        },
+      },
+      { budget: 8 + 4 + 6 + 1, search: { ...basePlan.search, draftSize: 3 } },
+    );
+    expect(ports.of('screening.decided').map((d) => [d.round, d.index, d.kept])).toEqual([
+      [1, 0, true],
+      [1, 1, true],
+    ]);
+    expect(ports.asks.filter((a) => a.round === 1).length).toBe(1);
+  });
+
   test('a person’s edit is tried like any other, or kept for the gate when it cites nothing', async () => {
     const { ports } = await play({
       outcome: needs,

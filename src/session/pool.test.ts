@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test';
 import { readText } from '../journal/journal.ts';
 import { TextMemory } from '../journal/texts.ts';
-import type { Failure } from '../ports/failure.ts';
+import { type Failure, fail } from '../ports/failure.ts';
 import type { Proposals } from '../ports/proposals.ts';
 import { noUsage } from '../ports/usage.ts';
 import { Paused } from './pool.ts';
@@ -64,6 +64,52 @@ describe('a backend that fails', () => {
     });
     expect((error as Paused).failure.code).toBe('auth');
     expect(types(log).filter((t) => t === 'rollout.cancelled').length).toBe(1);
+  });
+
+  test('in many ways in turn: it pauses all the same', async () => {
+    const codes = ['environment-down', 'disk', 'quota'] as const;
+    let n = 0;
+    const { error } = await until({
+      ...base,
+      meddle: (report) => ({ kind: 'failed', key: report.key, failure: { ...down, code: codes[n++ % 3] ?? 'quota' } }),
+    });
+    expect(error).toBeInstanceOf(Paused);
+    expect(n).toBeLessThan(10);
+  });
+
+  test('rollouts that fail side by side are one failure, not three', async () => {
+    let n = 0;
+    const o: Play = { ...base, workers: 8, latency: () => 10 };
+    const got = await play({
+      ...o,
+      meddle: (report) => (n++ < 6 ? { kind: 'failed', key: report.key, failure: down } : report),
+    });
+    expect(essence(got)).toEqual(essence(await play(o)));
+  });
+
+  test('by cancelling what nobody asked it to cancel: a fault, not a wait without end', async () => {
+    const { error } = await until({ ...base, meddle: (report) => ({ kind: 'cancelled', key: report.key }) });
+    expect(String(error)).toContain('nobody asked for');
+  });
+
+  test('a log that can’t be written ends the run at once, from wherever it is written', async () => {
+    for (let at = 5; at < 60; at += 7) {
+      let n = 0;
+      const full = fail('disk', 'the disk is full', 'log', 'free some space', { retryable: true });
+      const run = play({
+        ...base,
+        workers: 8,
+        latency: randomLatency('f'),
+        beforeWrite: () => {
+          if (++n >= at) throw full;
+        },
+      });
+      const error = await run.then(
+        () => null,
+        (e: unknown) => e,
+      );
+      expect(error === full || (error instanceof Paused && error.failure.code === 'disk')).toBe(true);
+    }
   });
 
   test('a report that was not asked for, or none at all, is a fault that ends the run', async () => {

@@ -51,7 +51,8 @@ export class RecordedPorts implements EnginePorts<Decision> {
   ) {
     this.drift = live?.drift ?? null;
     this.lastLoggedTurn = Math.max(0, ...logged.inputs.keys());
-    this.pool = live === null ? null : new Pool(live.journal, logged, live, () => !this.replaying);
+    this.pool =
+      live === null ? null : new Pool(live.journal, logged, live, () => !this.replaying && this.drift === null);
     live?.signal.addEventListener('abort', () => this.pool?.stop(new Interrupted()), { once: true });
   }
 

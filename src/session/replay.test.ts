@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { kindOf } from '../events/events.ts';
 import { readText, rechain } from '../journal/journal.ts';
 import type { InputSource } from '../ports/inputs.ts';
+import { scored } from '../ports/outcome.ts';
 import { essence, firstLines, type Play, play, randomLatency } from './session-fixture.ts';
 import { verifySession } from './verify.ts';
 
@@ -119,6 +120,54 @@ describe('inputs', () => {
   });
 });
 
+describe('an environment that moved between two starts', () => {
+  const drift = { kind: 'environment.changed', what: 'agent 1 → 2', versions: { agent: '2' } } as const;
+  /** The new agent passes everything, whatever the skill. */
+  const always: Play['meddle'] = (report) =>
+    report.kind === 'finished'
+      ? { ...report, result: { ...report.result, outcome: scored({ reward: 1 }, 1, 1, { read: true }) } }
+      : report;
+
+  test('no comparison holds outcomes of both, wherever the run was cut', async () => {
+    const o: Play = { ...base, ...pool, world: { seed: 9 } };
+    const full = await play(o);
+    const lines = full.log.split('\n').length - 1;
+    let told = 0;
+    for (let at = 5; at < lines; at += 3) {
+      const again = await play({
+        ...o,
+        log: firstLines(full.log, at),
+        texts: full.texts,
+        latency: randomLatency(`d${at}`),
+        drift,
+        meddle: always,
+      });
+      const events = readText(again.log).lines.map((l) => l.event);
+      const moved = events.findIndex((e) => e.type === 'input.received' && e.input.kind === 'environment.changed');
+      // what was performed after the log had ended is of the new environment
+      const performed = events.slice(at).filter((e) => e.type === 'rollout.finished');
+      if (performed.length === 0) continue;
+      told++;
+      expect(moved).toBeGreaterThanOrEqual(at);
+      const world = (key: string) => key.split('/')[2] ?? '';
+      const [created] = events;
+      const old = created?.type === 'session.created' ? created.environment.fingerprint : '';
+      for (const e of performed) expect(world(e.key)).not.toBe(old);
+      for (const e of events.slice(moved)) {
+        if (e.type !== 'gate.decided' && e.type !== 'confirmation.finished' && e.type !== 'finalize.finished') continue;
+        const worlds = new Set(e.consumed.filter((k) => !k.startsWith('reflection')).map(world));
+        if (worlds.size <= 1) continue;
+        // begun in the old one: a gate has no verdict, a confirmation starts anew, a sealed test says so
+        if (e.type === 'gate.decided') expect([e.gateAction, e.why]).toEqual(['indecisive', 'environment-changed']);
+        if (e.type === 'confirmation.finished') expect(new Set(e.consumed.slice(-2 * e.of).map(world)).size).toBe(1);
+        if (e.type === 'finalize.finished') expect(e.environmentChanged).toBe('agent 1 → 2');
+      }
+      expect(await verdictOn(again.log)).toEqual([]);
+    }
+    expect(told).toBeGreaterThan(30);
+  }, 120_000);
+});
+
 describe('a limit on what is really started', () => {
   test('is never passed, not by run-ahead, confirmation or finalize, nor over a resume', async () => {
     for (const rollouts of [75, 90, 110]) {
@@ -156,6 +205,35 @@ describe('verify', () => {
     expect(await verdictOn(log)).toEqual([]);
   });
 
+  test('a line that is no event is refused with its line', async () => {
+    const { log } = await play(base);
+    const all = readText(log).lines.map((l) => structuredClone(l.event) as unknown as Record<string, unknown>);
+    const at = all.findIndex((e) => e.type === 'rollout.finished');
+    for (const wrong of [
+      { ...all[at], outcome: { status: 'scored', hard: 2 } },
+      { ...all[at], type: 'rollout.won' },
+      { ...all[at], usage: null },
+    ])
+      await expect(verdictOn(rechain([...all.slice(0, at), wrong, ...all.slice(at + 1)]))).rejects.toThrow(
+        `line ${at + 1}`,
+      );
+  });
+
+  test('a finished session performs nothing when it is opened again', async () => {
+    for (let seed = 1; seed <= 25; seed++) {
+      const o: Play = {
+        ...base,
+        ...pool,
+        world: { seed, infra: 0.1 },
+        limits: { rollouts: 60 + 3 * seed, minutes: null },
+        budget: 200,
+      };
+      const full = await play(o);
+      const again = await play({ ...o, log: full.log, texts: full.texts });
+      expect(again.log).toBe(full.log);
+    }
+  });
+
   test('a changed byte breaks the chain, at its line', async () => {
     const { log } = await play(base);
     const lines = log.split('\n').slice(0, -1);
@@ -180,7 +258,7 @@ describe('verify', () => {
     const found: string[] = [];
     const missed: string[] = [];
     const probe = async (what: string, change: (all: Record<string, unknown>[]) => Record<string, unknown>[]) => {
-      const problems = await verdictOn(rechain(change(events())));
+      const problems = await verdictOn(rechain(change(events()))).catch((e: unknown) => [String(e)]);
       (problems.length > 0 ? found : missed).push(what);
     };
     for (const [i, e] of original.entries()) {
