@@ -60,7 +60,7 @@ export class Conversation {
   /** At the last point: was a limit raised, did the environment move? */
   limitsRaised = false;
   /** Part of every key: the plan's fingerprint, and another one each time the environment moves. */
-  private environment: string;
+  environment: string;
   private readonly next = new Map<string, number>();
   private readonly refs = new Map<string, TaskRef>();
   private consumed: string[] = [];

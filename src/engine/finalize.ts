@@ -1,6 +1,7 @@
 import type { Decision, EventOf } from '../events/events.ts';
 import type { EnginePorts } from '../ports/engine.ts';
 import { Conversation, EnvironmentChanged, NO_SKILL, type Settled, Stop } from './conversation.ts';
+import type { LoopResult } from './loop.ts';
 import type { LoopPlan } from './plan.ts';
 import { type Cell, cellOf, scoreOf, shown } from './state.ts';
 import { clopperPearson } from './stats.ts';
@@ -15,15 +16,15 @@ export type FinalizeResult = Omit<EventOf<'finalize.finished'>, 'type' | 'consum
 export async function finalize(
   plan: LoopPlan,
   ports: EnginePorts<Decision>,
-  resultText: string,
+  loop: Pick<LoopResult, 'text' | 'environment'>,
   options: { readonly look: number; readonly attempts: number },
 ): Promise<FinalizeResult> {
-  const talk = new Conversation(plan, ports, 0);
+  const talk = new Conversation({ ...plan, environment: loop.environment }, ports, 0);
   talk.budget = Number.POSITIVE_INFINITY;
   talk.line = 'finalize';
   const texts: readonly (readonly [Arm, string | null])[] = [
     ['seed', plan.seedText],
-    ['result', resultText],
+    ['result', loop.text],
     ['no-skill', null],
   ];
   const skillOf = (text: string | null) => (text === null ? NO_SKILL : talk.hash(text));

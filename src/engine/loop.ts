@@ -30,6 +30,8 @@ export type LoopResult = {
   readonly calls: number;
   readonly steps: number;
   readonly accepted: number;
+  /** The environment as keys have it at the end. */
+  readonly environment: string;
 };
 
 /**
@@ -49,7 +51,7 @@ export async function optimize(plan: LoopPlan, ports: EnginePorts<Decision>, ops
   if (s.incumbent !== plan.seedText) ({ result, text } = await confirm(plan, s, talk, search.setAside));
   const end = { cause, result, planned: talk.used, calls: talk.calls, steps: s.steps, accepted: s.accepted };
   await talk.decide({ type: 'session.ended', ...end, shipped: talk.hash(text) });
-  return { ...end, text };
+  return { ...end, text, environment: talk.environment };
 }
 
 class Search {

@@ -77,7 +77,7 @@ export async function runSession(session: Session, parts: RunParts): Promise<Run
     const opened = logged.finalizeStarted;
     const wanted = (parts.finalize || opened !== null) && deliverable(loop, plan);
     const final = wanted
-      ? await finalize(plan, ports, loop.text, opened ?? { look: 1, attempts: config.finalize.attempts })
+      ? await finalize(plan, ports, loop, opened ?? { look: 1, attempts: config.finalize.attempts })
       : null;
     return { loop, finalize: final, performed: ports.performed };
   } catch (e) {

@@ -263,7 +263,7 @@ export async function play(o: Play): Promise<Played> {
       );
       const virtualMs = clock.now;
       const final =
-        o.finalize && deliverable(loop, plan) ? await finalize(plan, ports, loop.text, { look: 1, attempts: 1 }) : null;
+        o.finalize && deliverable(loop, plan) ? await finalize(plan, ports, loop, { look: 1, attempts: 1 }) : null;
       return { loop, final, virtualMs };
     } finally {
       await ports.drain();

@@ -148,7 +148,7 @@ async function replay(plan: LoopPlan, logged: Logged, log: string, problems: Pro
           where: log,
           what: 'the test was opened although there was nothing to deliver',
         });
-      await finalize(plan, ports, loop.text, started);
+      await finalize(plan, ports, loop, started);
       finalized = true;
     }
   } catch (e) {
