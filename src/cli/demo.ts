@@ -28,6 +28,7 @@ export function demoCommand(program: Command, context: CommandContext): void {
     .option('--fresh', 'start anew: removes the session files of an earlier demo in that directory')
     .action(async (dir: string, options: { fresh?: boolean }) => {
       const { io } = context;
+      if (dir.trim() === '') throw fail('usage', 'the directory has no name', 'demo DIR', 'name a directory');
       const path = resolve(dir);
       const files = sessionPaths(path);
       if (options.fresh) startFresh(path, io);

@@ -1,5 +1,5 @@
 import { existsSync, readFileSync, realpathSync, statSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { basename, join, resolve } from 'node:path';
 import type { Command } from 'commander';
 import { loadConfig } from '../config/load.ts';
 import type { RunState } from '../events/run-state.ts';
@@ -47,16 +47,33 @@ export function finalizeCommand(program: Command, context: CommandContext): void
               allowUnsandboxed: options.allowUnsandboxed ?? false,
               delayMs: 0,
             });
-      if (!options.apply) return context.io.result(report, lines);
-      if (!context.io.json) context.io.result(report, lines);
+      const moved = sourceMoved(path);
+      const told =
+        moved === null
+          ? lines
+          : [...lines, `source      ${moved} was changed since the session began; --apply would refuse it`];
+      const data = { ...report, sourceMoved: moved };
+      if (!options.apply) return context.io.result(data, told);
+      if (!context.io.json) context.io.result(data, told);
       const applied = apply(path);
-      context.io.result({ ...report, applied }, [`applied     ${applied}`]);
+      context.io.result({ ...data, applied }, [`applied     ${applied}`]);
     });
 }
 
 /** Is there a skill to measure and to hand over? Otherwise the seed is the result, and the test stays sealed. */
 function hasResult(state: RunState): boolean {
   return state.skills.get(state.incumbent)?.version !== 0;
+}
+
+/** The source skill, if it is there and no longer what the session began with nor its result; else null. */
+function sourceMoved(dir: string): string | null {
+  const { state } = readState(dir);
+  const from = state.session?.skill.from ?? '';
+  if (exampleName(from) !== null) return null;
+  const source = join(resolve(dir, from), ...(basename(from) === 'SKILL.md' ? [] : ['SKILL.md']));
+  if (!existsSync(source)) return null;
+  const hash = shortHash(readFileSync(source));
+  return hash === state.session?.skill.hash || hash === state.incumbent ? null : source;
 }
 
 /** Writes the result over the source, if the source still has the hash that the session began with; returns its path. */

@@ -1,4 +1,5 @@
 import type { Failure } from '../ports/failure.ts';
+import { printable } from '../ports/printable.ts';
 
 /** Where a command writes. With `--json` stdout holds one JSON value and nothing else; lines for people go to stderr. */
 export type Io = {
@@ -10,7 +11,7 @@ export type Io = {
 
 export function makeIo(json: boolean): Io {
   const line = (text: string) => {
-    (json ? process.stderr : process.stdout).write(`${text}\n`);
+    (json ? process.stderr : process.stdout).write(`${printable(text)}\n`);
   };
   return {
     json,
@@ -21,7 +22,7 @@ export function makeIo(json: boolean): Io {
     },
     failure(f) {
       if (json) process.stdout.write(`${JSON.stringify({ error: f }, null, 2)}\n`);
-      else process.stderr.write(`${failureText(f)}\n`);
+      else process.stderr.write(`${printable(failureText(f))}\n`);
     },
   };
 }
@@ -30,5 +31,5 @@ export function makeIo(json: boolean): Io {
 export function failureText(f: Failure): string {
   const where = f.where.split('\n').join('\n       ');
   const fix = f.fix.split('\n').join('\n       ');
-  return `failed  ${f.what}\nwhere  ${where}\nfix    ${fix}`.replace('failed  ', 'failed ');
+  return `failed ${f.what}\nwhere  ${where}\nfix    ${fix}`;
 }

@@ -1,5 +1,6 @@
 import { Command, CommanderError } from 'commander';
 import { type Failure, fail, SkilloptError } from '../ports/failure.ts';
+import { shellWord } from '../ports/printable.ts';
 import { VERSION } from '../version.ts';
 import { demoCommand } from './demo.ts';
 import { exitCodes } from './exit-codes.ts';
@@ -40,6 +41,8 @@ function outliveClosedPipes(): void {
 
 function toFailure(e: unknown): Failure {
   if (e instanceof SkilloptError) return e.failure;
+  if (e instanceof CommanderError && e.code === 'commander.help')
+    return fail('usage', 'no command was given', 'the command line', 'see skillopt --help').failure;
   if (e instanceof CommanderError)
     return fail(
       'usage',
@@ -75,7 +78,7 @@ function program(io: Io, args: readonly string[]): Command {
     .configureOutput({ writeErr() {}, outputError() {} })
     .showSuggestionAfterError(true)
     .addHelpText('after', AFTER);
-  const context = { io, command: ['skillopt', ...args].join(' ') };
+  const context = { io, command: ['skillopt', ...args.map(shellWord)].join(' ') };
   for (const add of [demoCommand, runCommand, finalizeCommand, statusCommand, verifyCommand]) add(program, context);
   for (const command of program.commands)
     command

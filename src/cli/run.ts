@@ -40,6 +40,7 @@ export function runCommand(program: Command, context: CommandContext): void {
     .option('--workers <n>', 'rollouts at a time', count)
     .option('--allow-unsandboxed', 'consent to run rollouts in plain folders on this machine')
     .option('--exit-code', `exit with ${NO_IMPROVEMENT} when the run ends without an improvement`)
+    .addHelpText('after', CONFIG_HELP)
     .action(async (dir: string, options: Options) => {
       const path = resolve(dir);
       const { report, lines } = await search({
@@ -56,3 +57,20 @@ export function runCommand(program: Command, context: CommandContext): void {
       if (options.exitCode && report.result !== 'improved') process.exitCode = NO_IMPROVEMENT;
     });
 }
+
+const CONFIG_HELP = `
+The config, with the defaults of what may be left out (paths are relative to the file; example:hello-harbor is bundled):
+  {
+    "skill": "../my-skill",            a SKILL.md or its folder; read and copied, never changed
+    "pack": "../my-tasks",             a folder of tasks in Harbor's format
+    "agent": "rehearsal",              what does the tasks
+    "optimizer": "rehearsal",          what proposes edits (reads rehearsal.json beside the config)
+    "splits": {"ratio": {"train": 1, "selection": 1, "test": 1}},     or three lists of task ids
+    "gate": {"rule": "balanced", "metric": "hard", "passThreshold": 1},
+    "budget": {"rollouts": 400},
+    "limits": {"rollouts": null, "minutes": null},
+    "workers": null, "editBudget": null, "allowUnsandboxed": false, "seed": "1",
+    "search": {"draftSize": 8, "dryRounds": 12, "memory": true},
+    "timeouts": {"agentSec": null}, "finalize": {"attempts": 1}
+  }
+`;

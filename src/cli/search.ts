@@ -48,9 +48,13 @@ export async function search(o: SearchOptions): Promise<Searched> {
     session.onEvent((event, state) => {
       for (const line of plainLines(event, state)) io.line(line);
     });
-    for (const f of findings)
-      if (f.level === 'warning') io.line(`warning     ${f.what} (${f.where})${f.fix ? ` · ${f.fix}` : ''}`);
-    for (const w of odd) io.line(`warning     ${w}`);
+    for (const w of odd) session.note(w);
+    for (const f of findings) {
+      if (f.level !== 'warning') continue;
+      const text = `${f.what} (${f.where})${f.fix ? `; ${f.fix}` : ''}`;
+      if (session.isNew) session.note(text);
+      else io.line(`warning     ${text}`);
+    }
     await runSession(session, {
       rollouts,
       proposals,

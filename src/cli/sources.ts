@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { existsSync, readFileSync, statSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import type { Config } from '../config/schema.ts';
 import { fail } from '../ports/failure.ts';
@@ -8,7 +8,7 @@ import { seedWarnings } from '../skill/seed-warnings.ts';
 import { copyTree } from '../taskpack/copy.ts';
 import { readPack } from '../taskpack/read-pack.ts';
 import { hashFiles, requireTree } from '../taskpack/tree.ts';
-import { exampleName, writeExample } from './bundled.ts';
+import { exampleName, exampleText, writeExample } from './bundled.ts';
 
 /** Copies skill and pack into the session. The sources are only read. */
 export type Sources = {
@@ -29,11 +29,10 @@ export function sources(
     async importSkill(config, to) {
       const example = exampleName(config.skill);
       const folder = example === null ? skillFolder(base, config.skill) : null;
-      const seen = join(to, '.incoming');
-      if (folder === null) writeExample(example ?? '', example ?? '', seen);
-      else await copyTree(folder, seen, { code: 'skill' });
       const shownAs = folder === null ? config.skill : join(folder, 'SKILL.md');
-      const text = decodeSkill(readFileSync(join(seen, 'SKILL.md')), shownAs);
+      const bytes =
+        folder === null ? Buffer.from(exampleText(example ?? '', `${example}/SKILL.md`)) : readFileSync(shownAs);
+      const text = decodeSkill(bytes, shownAs);
       const document = readSkill(text, shownAs);
       const leaked = secrets.find((s) => text.includes(s.value));
       if (leaked)
@@ -44,10 +43,10 @@ export function sources(
           'take the secret out of the skill; name the variable instead',
         );
       for (const w of seedWarnings(document, folder === null ? (example ?? '') : basename(folder))) onWarning(w);
-      const bundled = await bundleOf(seen);
-      await copyTree(seen, join(to, document.name), { code: 'skill' });
-      rmSync(seen, { recursive: true, force: true });
-      return { name: document.name, text, ...bundled, from: config.skill };
+      const copy = join(to, document.name);
+      if (folder === null) writeExample(example ?? '', example ?? '', copy);
+      else await copyTree(folder, copy, { code: 'skill' });
+      return { name: document.name, text, ...(await bundleOf(copy)), from: config.skill };
     },
     async importPack(config, to) {
       const example = exampleName(config.pack);

@@ -103,7 +103,15 @@ export function optimizerOf(session: Session, base: string): Proposals {
       path,
       'write a rehearsal.json beside the config (the example shows its form)',
     );
-  return createRehearsalOptimizer({ edits: parseRehearsal(readFileSync(path, 'utf8'), path) });
+  let text: string;
+  try {
+    text = readFileSync(path, 'utf8').replace(/^\uFEFF/, '');
+  } catch (cause) {
+    throw fail('config', 'the list of rehearsal edits can’t be read', path, 'make it a file that you may read', {
+      cause,
+    });
+  }
+  return createRehearsalOptimizer({ edits: parseRehearsal(text, path) });
 }
 
 /** What backend and optimizer find before anything is spent; errors end the command with their fixes. */
@@ -113,14 +121,21 @@ export async function preflight(
   const findings = (await Promise.all(parts.map((p) => p.preflight()))).flat();
   const errors = findings.filter((f) => f.level === 'error');
   const [first] = errors;
-  if (first)
-    throw fail(
-      'preflight',
-      errors.length > 1 ? `${first.what} (and ${errors.length - 1} more)` : first.what,
-      errors.map((e) => (errors.length > 1 ? `${e.where}: ${e.what}` : e.where)).join('\n'),
-      [...new Set(errors.map((e) => e.fix))].join('\n'),
-    );
-  return findings;
+  if (!first) return findings;
+  const rest = errors.length - 1;
+  throw fail(
+    'preflight',
+    rest > 0 ? `${first.what} (and ${rest} more)` : first.what,
+    rest > 0 ? bounded(errors.map((e) => `${e.where}: ${e.what}`)) : first.where,
+    bounded([...new Set(errors.map((e) => e.fix))]),
+  );
+}
+
+/** A list for people: the first twenty, and how many more. */
+function bounded(lines: readonly string[]): string {
+  const most = 20;
+  const more = lines.length > most ? [`and ${lines.length - most} more`] : [];
+  return [...lines.slice(0, most), ...more].join('\n');
 }
 
 /** Steps of the tasks' Dockerfiles that nobody executes here: the host is the image. */

@@ -46,7 +46,7 @@ describe('the config', () => {
     [{ ...least, splits: { train: ['a'] } }, 'splits is neither', 'ratio'],
     [{ ...least, budget: { rollouts: 0 } }, 'budget.rollouts', 'correct budget.rollouts'],
     [{ ...least, version: 2 }, 'version', 'use one of 1'],
-    [{ pack: 'p', agent: 'a', optimizer: 'o' }, 'skill', 'correct skill'],
+    [{ pack: 'p', agent: 'a', optimizer: 'o' }, 'skill', 'add "skill": …'],
     [null, 'the config', 'correct the config'],
   ])('%j names what is wrong and the fix', (data, what, fix) => {
     const failure = failureOf(data);
@@ -98,7 +98,20 @@ test('nearest word, within reason', () => {
 });
 
 test('secrets are known by the names of their variables', () => {
-  const env = { MY_API_KEY: 'abcdef123', PATH: '/usr/bin', GITHUB_TOKEN: 'x', DB_PASSWORD: 'hunter22' };
-  expect(namedSecrets(env).map((s) => s.name)).toEqual(['MY_API_KEY', 'DB_PASSWORD']);
+  const env = {
+    MY_API_KEY: 'abcdef123',
+    PATH: '/usr/bin/and/more',
+    GITHUB_TOKEN: 'x',
+    DB_PASSWORD: 'hunter22',
+    AWS_ACCESS_KEY_ID: 'AKIAIOSFODNN7EXAMPLE',
+    GITHUB_PAT: 'ghp_0123456789',
+    FOO_KEY: 'harborharbor',
+  };
+  expect(namedSecrets(env).map((s) => s.name)).toEqual([
+    'MY_API_KEY',
+    'DB_PASSWORD',
+    'AWS_ACCESS_KEY_ID',
+    'GITHUB_PAT',
+  ]);
   expect(hostEnvironment().PATH?.length).toBeGreaterThan(0);
 });

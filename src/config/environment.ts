@@ -8,13 +8,16 @@ export function hostEnvironment(): Readonly<Record<string, string>> {
   return out;
 }
 
-const secretName = /(KEY|TOKEN|SECRET|PASSWORD|CREDENTIAL)S?$/i;
+const secretName = /(KEY|KEY_ID|TOKEN|SECRET|PASSWORD|PASSWD|PASSPHRASE|CREDENTIAL|AUTH|_PAT|_PASS)S?$/i;
+
+/** Shorter values, and plain lower-case words, would be found in any text. */
+const tellsNothing = (value: string) => value.length < 8 || /^[a-z]+$/.test(value);
 
 /** Values of host variables whose names say that they are secrets: they are redacted wherever they turn up. */
 export function namedSecrets(
   env: Readonly<Record<string, string>>,
 ): readonly { readonly name: string; readonly value: string }[] {
   return Object.entries(env)
-    .filter(([name, value]) => secretName.test(name) && value.length >= 6)
+    .filter(([name, value]) => secretName.test(name) && !tellsNothing(value))
     .map(([name, value]) => ({ name, value }));
 }

@@ -13,11 +13,19 @@ export function loadConfig(path: string): Config {
   try {
     text = readFileSync(path, 'utf8');
   } catch (cause) {
+    if ((cause as { code?: string }).code === 'ENOENT')
+      throw fail(
+        'config',
+        'there is no config',
+        path,
+        `write a ${CONFIG_FILE} there, or run \`skillopt demo\` to see one`,
+        { cause },
+      );
     throw fail(
       'config',
-      'there is no config',
+      `the config can’t be read (${(cause as { code?: string }).code ?? String(cause)})`,
       path,
-      `write a ${CONFIG_FILE} there, or run \`skillopt demo\` to see one`,
+      'make it a file that you may read',
       { cause },
     );
   }
@@ -28,7 +36,7 @@ export function loadConfig(path: string): Config {
 export function parseConfig(text: string, where: string): Config {
   let data: unknown;
   try {
-    data = JSON.parse(text);
+    data = JSON.parse(text.replace(/^\uFEFF/, ''));
   } catch (cause) {
     throw fail(
       'config',
@@ -100,7 +108,12 @@ function tell(issue: z.core.$ZodIssue, at: readonly PropertyKey[]): readonly Tol
     case 'invalid_value':
       return [{ what: `${name} can’t be that`, fix: `use one of ${issue.values.map(String).join(', ')}` }];
     default:
-      return [{ what: `${name}: ${issue.message}`, fix: `correct ${name}` }];
+      return [
+        {
+          what: `${name}: ${issue.message}`,
+          fix: /undefined/.test(issue.message) ? `add "${name}": …` : `correct ${name}`,
+        },
+      ];
   }
 }
 

@@ -56,7 +56,7 @@ export const configShape = z.strictObject({
   limits: z
     .strictObject({
       rollouts: z.number().int().positive().nullable().default(null),
-      minutes: z.number().positive().nullable().default(null),
+      minutes: z.number().min(0.1).nullable().default(null),
     })
     .default({ rollouts: null, minutes: null }),
   /** Rollouts at a time; null = twice the cores, at most 8. */

@@ -1,5 +1,6 @@
+import { shellWord } from '../ports/printable.ts';
 import type { RunState } from './run-state.ts';
-import { scoreText } from './words.ts';
+import { scoreText, unscoredTexts } from './words.ts';
 
 /** What may be said at the end of a run, and the one next step. */
 export type Conclusion = {
@@ -12,7 +13,7 @@ export type Conclusion = {
 export function conclusion(state: RunState, dir: string): Conclusion {
   const { ended, confirmation, finalized } = state;
   const metric = state.plan?.gate.metric ?? 'hard';
-  const at = dir === '.' ? '' : ` ${dir}`;
+  const at = dir === '.' ? '' : ` ${shellWord(dir)}`;
   if (state.paused !== null && finalized === null)
     return { headline: `paused: ${state.paused.why}`, next: state.paused.fix };
   if (state.finalizeStarted && !finalized)
@@ -69,18 +70,20 @@ function afterTest(state: RunState, dir: string, at: string): string {
   if (finalized && finalized.wins < finalized.losses)
     return `keep the seed: the result lost ${finalized.losses} test tasks against it and won ${finalized.wins}`;
   if (session?.skill.from.startsWith('example:'))
-    return `read ${dir}/skillopt.md, then bring a skill of your own (README, “Your own skill and pack”)`;
+    return `read ${dir}/skillopt.md, then bring a skill of your own: skillopt run --help`;
   return `read the diff in ${dir}/skillopt.md, then skillopt finalize${at} --apply`;
 }
 
 function nothingKept(state: RunState): string {
   switch (state.ended?.cause) {
     case 'ceiling':
+      if (state.seed.train && state.seed.train.scored < state.seed.train.of)
+        return `${state.seed.train.of - state.seed.train.scored} train tasks could not be scored: mend that first (${unscoredTexts(state)[0] ?? ''})`;
       return state.seed.train && state.seed.train.passed === state.seed.train.of
         ? 'the seed passes every train task: bring harder tasks'
         : 'what passes train did not win on selection: bring more selection tasks, or tasks that are more alike';
     case 'measurement-broken':
-      return `mend the measurement first (${[...state.rollouts.unscored.keys()].join(', ') || 'no rollout could be scored'})`;
+      return `mend the measurement first (${unscoredTexts(state)[0] ?? 'no rollout could be scored'})`;
     case 'optimizer-failed':
       return 'use another optimizer model; the log shows what it handed in';
     case 'budget':

@@ -17,6 +17,8 @@ export type StepState = Omit<EventOf<'gate.decided'>, 'type' | 'consumed' | 'see
   readonly at: string;
 };
 
+export type Unscored = { readonly count: number; readonly task: string; readonly detail: string };
+
 export type Phase = 'starting' | 'measuring' | 'searching' | 'confirming' | 'searched' | 'finalizing' | 'finished';
 
 export type Running = { readonly key: string; readonly task: string; readonly since: string; readonly line: string };
@@ -56,7 +58,8 @@ export type RunState = {
     readonly scored: number;
     readonly cancelled: number;
     readonly lost: number;
-    readonly unscored: ReadonlyMap<string, number>;
+    /** By reason: how many, and one of them. */
+    readonly unscored: ReadonlyMap<string, Unscored>;
   };
   readonly calls: number;
   /** Rollouts in which the skill was read, of those that can tell. */
@@ -83,7 +86,7 @@ export class Fold {
   private readonly edits = new Map<string, EditState>();
   private readonly skills = new Map<string, { version: number; text: string }>();
   private readonly running = new Map<string, Running>();
-  private readonly unscored = new Map<string, number>();
+  private readonly unscored = new Map<string, Unscored>();
   private readonly steps: StepState[] = [];
   private readonly warnings: string[] = [];
   private readonly notes: string[] = [];
@@ -247,8 +250,10 @@ export class Fold {
     this.running.delete(event.key);
     this.spent(event.usage);
     const { outcome } = event;
-    if (outcome.status === 'unscored') this.unscored.set(outcome.reason, (this.unscored.get(outcome.reason) ?? 0) + 1);
-    else if (outcome.read !== null && !event.key.startsWith('none/'))
+    if (outcome.status === 'unscored') {
+      const before = this.unscored.get(outcome.reason) ?? { count: 0, task: event.task, detail: outcome.detail };
+      this.unscored.set(outcome.reason, { ...before, count: before.count + 1 });
+    } else if (outcome.read !== null && !event.key.startsWith('none/'))
       s.read = [s.read[0] + (outcome.read ? 1 : 0), s.read[1] + 1];
     this.count({
       finished: s.rollouts.finished + 1,

@@ -71,12 +71,11 @@ export function causeText(cause: Cause): string {
   }
 }
 
-/** Unscored rollouts by reason, most frequent first; empty when there are none. */
-export function unscoredText(state: RunState): string {
+/** Unscored rollouts by reason, most frequent first, each with one task and what was seen there. */
+export function unscoredTexts(state: RunState): readonly string[] {
   return [...state.rollouts.unscored]
-    .sort(([, a], [, b]) => b - a)
-    .map(([reason, n]) => `${n} ${reason}`)
-    .join(', ');
+    .sort(([, a], [, b]) => b.count - a.count)
+    .map(([reason, u]) => `${u.count} ${reason}, such as ${u.task}: ${u.detail.trim().split('\n')[0] ?? ''}`);
 }
 
 /** The rehearsal says so on every surface. */

@@ -89,6 +89,18 @@ describe('the journal', () => {
     });
   });
 
+  test('a text that is no log is left alone, with and without a newline', () => {
+    inTemp((dir) => {
+      const path = join(dir, 'log');
+      for (const text of ['my notes', 'my notes\n', '{"v":1,"notes":1}']) {
+        writeFileSync(path, text);
+        expect(() => opened(path)).toThrow(/no log of this program|broken at line 1/);
+        expect(readFileSync(path, 'utf8')).toBe(text);
+      }
+      expect(() => opened(dir)).toThrow('not a file');
+    });
+  });
+
   test('listeners hear an event only when it stands in the file', () => {
     inTemp((dir) => {
       const path = join(dir, 'log');

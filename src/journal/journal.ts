@@ -5,6 +5,7 @@ import {
   ftruncateSync,
   openSync,
   readSync,
+  statSync,
   truncateSync,
   writeSync,
 } from 'node:fs';
@@ -29,14 +30,20 @@ export type ReadLine = { readonly event: LoggedEvent; readonly body: string; rea
 /** What reading found: lines handed out, where the good part ends, and whether a torn last line follows it. */
 export type ReadEnd = { readonly head: Head; readonly goodBytes: number; readonly torn: boolean };
 
-/** Whole lines from a file, in pieces of 1 MB, so that a log of any size needs little memory. Returns the bytes after the last newline. */
-function* linesOfFile(fd: number): Generator<string, number> {
+/** How every log begins; a torn first line is told from a foreign text by it. */
+const FIRST = '{"v":1,"seq":1,';
+
+/** What follows the last newline. */
+type Rest = { readonly bytes: number; readonly start: string };
+
+/** Whole lines from a file, in pieces of 1 MB, so that a log of any size needs little memory. Returns what follows the last newline. */
+function* linesOfFile(fd: number): Generator<string, Rest> {
   const piece = Buffer.alloc(1 << 20);
   let rest = Buffer.alloc(0);
   let at = 0;
   for (;;) {
     const n = readSync(fd, piece, 0, piece.length, at);
-    if (n === 0) return rest.length;
+    if (n === 0) return { bytes: rest.length, start: rest.toString('utf8', 0, FIRST.length) };
     at += n;
     const all = rest.length > 0 ? Buffer.concat([rest, piece.subarray(0, n)]) : piece.subarray(0, n);
     let from = 0;
@@ -49,12 +56,13 @@ function* linesOfFile(fd: number): Generator<string, number> {
 }
 
 /** The lines of a file that need not be there yet. */
-function* linesAt(path: string): Generator<string, number> {
+function* linesAt(path: string): Generator<string, Rest> {
+  requireFile(path);
   let fd: number;
   try {
     fd = openSync(path, 'r');
   } catch (cause) {
-    if ((cause as { code?: string }).code === 'ENOENT') return 0;
+    if ((cause as { code?: string }).code === 'ENOENT') return { bytes: 0, start: '' };
     throw diskFailure('the log can’t be read', path, cause);
   }
   try {
@@ -72,22 +80,27 @@ function cutTornLine(path: string, goodBytes: number): void {
   }
 }
 
-function* linesOfText(text: string): Generator<string, number> {
+function* linesOfText(text: string): Generator<string, Rest> {
   let from = 0;
   for (let to = text.indexOf('\n'); to >= 0; to = text.indexOf('\n', from)) {
     yield text.slice(from, to);
     from = to + 1;
   }
-  return text.length - from;
+  return { bytes: text.length - from, start: text.slice(from, from + FIRST.length) };
 }
 
 /** Reads whole lines and holds them against the chain. A break in the middle is refused with its line. */
-function* checked(lines: Generator<string, number>, where: string): Generator<ReadLine, ReadEnd> {
+function* checked(lines: Generator<string, Rest>, where: string): Generator<ReadLine, ReadEnd> {
   let head: Head = { lines: 0, hash: GENESIS };
   let goodBytes = 0;
   for (;;) {
     const next = lines.next();
-    if (next.done) return { head, goodBytes, torn: next.value > 0 };
+    if (next.done) {
+      const { bytes, start } = next.value;
+      if (bytes > 0 && head.lines === 0 && !FIRST.startsWith(start))
+        throw fail('log-broken', 'what stands in the log’s place is no log of this program', where, 'move it away');
+      return { head, goodBytes, torn: bytes > 0 };
+    }
     const raw = next.value;
     const line = head.lines + 1;
     const broken = (what: string) =>
@@ -123,17 +136,26 @@ export function* readLog(path: string): Generator<ReadLine, ReadEnd> {
 }
 
 function openForReading(path: string): number {
+  requireFile(path);
   try {
     return openSync(path, 'r');
   } catch (cause) {
+    if ((cause as { code?: string }).code !== 'ENOENT') throw diskFailure('the log can’t be read', path, cause);
     throw fail(
       'usage',
-      'there is no session here: its log can’t be opened',
+      'there is no session here: it has no log',
       path,
       'name the session’s directory, or start one with `skillopt run`',
       { cause },
     );
   }
+}
+
+/** A folder, a pipe or a device in the log's place is not touched (and would block). */
+function requireFile(path: string): void {
+  const found = statSync(path, { throwIfNoEntry: false });
+  if (found && !found.isFile())
+    throw fail('log-broken', 'what stands in the log’s place is not a file', path, 'move it away');
 }
 
 /** The head after each line of a text: for tests and for looking up prefixes. */
@@ -162,7 +184,7 @@ export class Journal {
   private readonly kept: string[] = [];
 
   private constructor(
-    private readonly source: () => Generator<string, number>,
+    private readonly source: () => Generator<string, Rest>,
     /** Null: in memory. */
     private readonly path: string | null,
     readonly where: string,

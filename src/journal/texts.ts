@@ -34,7 +34,7 @@ export class TextFiles implements Texts {
   put(text: string): string {
     const hash = sha256(text);
     const path = this.path(hash);
-    if (!existsSync(path)) writeWhole(path, text);
+    if (!existsSync(path)) writeWhole(path, text, 0o600);
     return hash;
   }
 

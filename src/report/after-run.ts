@@ -1,6 +1,7 @@
 import { conclusion } from '../events/conclusion.ts';
 import type { RunState } from '../events/run-state.ts';
-import { causeText, REHEARSAL, scoreText, unscoredText } from '../events/words.ts';
+import { causeText, REHEARSAL, scoreText, unscoredTexts } from '../events/words.ts';
+import { shellWord } from '../ports/printable.ts';
 import { diffStats } from '../skill/diff.ts';
 
 /** The report after a run: what was run, where it lies, what came out, what comes next. Pure JSON. */
@@ -92,7 +93,6 @@ export function afterRunLines(a: AfterRun, state: RunState): string[] {
   const uncounted = a.rollouts.cancelled + a.rollouts.lost > 0 ? 'at least ' : '';
   const spent =
     a.costUsd === null ? 'cost unknown' : a.costUsd === 0 ? 'no model cost' : `${uncounted}$${a.costUsd.toFixed(2)}`;
-  const unscored = unscoredText(state);
   return [
     `result      ${a.headline}`,
     ...(state.confirmation
@@ -106,12 +106,12 @@ export function afterRunLines(a: AfterRun, state: RunState): string[] {
         ]
       : []),
     `spent       ${a.rollouts.started} rollouts (${a.rollouts.cancelled} cancelled, ${a.rollouts.lost} lost) · ${spent} · ${duration(a.minutes)}`,
-    ...(unscored ? [`unscored    ${unscored}`] : []),
+    ...unscoredTexts(state).map((text) => `unscored    ${text}`),
     `best skill  ${a.bestSkill} · +${a.diff.added} −${a.diff.removed} lines against the seed`,
     `directory   ${a.directory}${a.rehearsal ? ` · ${REHEARSAL}` : ''}`,
     `command     ${a.command}`,
     `next        ${a.next}`,
-    `log         ${a.log.lines} lines, head ${a.log.head}   (skillopt verify${a.directory === '.' ? '' : ` ${a.directory}`})`,
+    `log         ${a.log.lines} lines, head ${a.log.head}   (skillopt verify${a.directory === '.' ? '' : ` ${shellWord(a.directory)}`})`,
   ];
 }
 

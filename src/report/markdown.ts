@@ -1,6 +1,16 @@
 import { conclusion } from '../events/conclusion.ts';
 import type { EditState, RunState } from '../events/run-state.ts';
-import { causeText, editTitle, flips, gateText, REHEARSAL, scoreText, verdictText } from '../events/words.ts';
+import {
+  causeText,
+  editTitle,
+  flips,
+  gateText,
+  REHEARSAL,
+  scoreText,
+  unscoredTexts,
+  verdictText,
+} from '../events/words.ts';
+import { printable } from '../ports/printable.ts';
 import { unifiedDiff } from '../skill/diff.ts';
 
 /**
@@ -49,7 +59,7 @@ export function renderDocument(state: RunState, head: { readonly lines: number; 
     `log ${head.lines} lines, head ${head.hash}`,
     '',
   ];
-  return lines.join('\n');
+  return printable(lines.join('\n'));
 }
 
 function standing(state: RunState): string[] {
@@ -63,6 +73,7 @@ function standing(state: RunState): string[] {
     `- best skill: ${best && best.version > 0 ? `version ${best.version}${unconfirmed ? ' (**unconfirmed**: chosen because it was good on selection)' : ''}` : 'the seed'}`,
     ...(state.ended ? [`- the search ended: ${causeText(state.ended.cause)}`] : []),
     `- rollouts started ${state.rollouts.started}, finished ${state.rollouts.finished}, unscored ${state.rollouts.finished - state.rollouts.scored}; optimizer calls ${state.calls}; skill read in ${state.read[0]} of ${state.read[1]}`,
+    ...unscoredTexts(state).map((text) => `- unscored: ${oneLine(text)}`),
   ];
 }
 

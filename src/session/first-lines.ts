@@ -87,17 +87,22 @@ export function splitWarnings(created: EventOf<'session.created'>): readonly str
   return makeSplits(created.pack.tasks, (created.config as Config).splits, created.seed).warnings;
 }
 
-/** Gate, optimizer and budget: a pure function of what `session.created` holds. */
-export function planEvent(created: EventOf<'session.created'>, splits: EventOf<'splits.fixed'>): EventOf<'plan.fixed'> {
-  const config = created.config as Config;
+/** A budget that leaves nothing for the search is refused. */
+export function checkBudget(budget: number, splits: EventOf<'splits.fixed'>): void {
   const least = 3 * splits.selection.length + splits.train.length + 1;
-  if (config.budget.rollouts < least)
+  if (budget < least)
     throw fail(
       'config',
-      `a budget of ${config.budget.rollouts} rollouts is too small: ${3 * splits.selection.length} go to selection (start and confirmation), ${splits.train.length} to train, and one is the least to try an edit`,
+      `a budget of ${budget} rollouts is too small: ${3 * splits.selection.length} go to selection (start and confirmation), ${splits.train.length} to train, and one is the least to try an edit`,
       'budget.rollouts',
       `give at least ${least}; some hundreds are useful`,
     );
+}
+
+/** Gate, optimizer and budget: a pure function of what `session.created` holds. */
+export function planEvent(created: EventOf<'session.created'>, splits: EventOf<'splits.fixed'>): EventOf<'plan.fixed'> {
+  const config = created.config as Config;
+  checkBudget(config.budget.rollouts, splits);
   return {
     type: 'plan.fixed',
     gate: { rule: config.gate.rule, metric: config.gate.metric },

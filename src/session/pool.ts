@@ -9,6 +9,7 @@ import type { MountedSkill, RolloutReport, RolloutRequest, Rollouts } from '../p
 import type { Task } from '../ports/task.ts';
 import type { ActualLedger } from './actual-ledger.ts';
 import type { Logged } from './logged.ts';
+import { redactOutcome } from './redact-outcome.ts';
 
 /** 0 awaited by the engine, 1 planned, 2 a guess. */
 type Rank = 0 | 1 | 2;
@@ -235,10 +236,7 @@ export class Pool {
           result.trajectory === null
             ? null
             : this.o.texts.put(JSON.stringify(await redactTrajectory(result.trajectory, this.o.redact)));
-        const outcome: Outcome =
-          result.outcome.status === 'unscored'
-            ? { ...result.outcome, detail: await this.o.redact(result.outcome.detail) }
-            : result.outcome;
+        const outcome = await redactOutcome(result.outcome, this.o.redact);
         if (this.closed) return; // the process is ending; this rollout will be found lost
         const line = this.journal.append({
           type: 'rollout.finished',

@@ -14,6 +14,7 @@ import type { Pack, Task } from '../ports/task.ts';
 import { checkLimit, reserves } from './actual-ledger.ts';
 import { DerivedFiles, type RenderDocument } from './derived-files.ts';
 import {
+  checkBudget,
   checkRules,
   createdEvent,
   loopPlan,
@@ -210,7 +211,12 @@ export class Session {
       });
     const splits = this.logged.splits ?? splitsEvent(created);
     const plan = this.logged.plan ?? planEvent(created, splits);
-    if (this.logged.plan === null)
+    const { state } = this;
+    const searching = state.ended === null;
+    if (searching && (this.logged.plan === null || this.config.budget.rollouts !== state.plan?.budget))
+      checkBudget(this.config.budget.rollouts, splits);
+    const sameLimit = JSON.stringify(this.config.limits) === JSON.stringify(state.plan?.limits);
+    if (searching && !(this.logged.plan !== null && sameLimit))
       checkLimit(
         this.config.limits,
         { train: splits.train.length, selection: splits.selection.length },
@@ -227,6 +233,11 @@ export class Session {
   private write<E extends Event>(event: E): E {
     this.journal.append(event);
     return event;
+  }
+
+  /** Something odd, for people: stands in the log as soon as the session has begun. */
+  note(warning: string): void {
+    this.warnings.push(warning);
   }
 
   private warn(): void {
