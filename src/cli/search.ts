@@ -1,6 +1,7 @@
 import type { Config } from '../config/schema.ts';
 import { plainLines } from '../plain/lines.ts';
 import { type AfterRun, afterRun, afterRunLines } from '../report/after-run.ts';
+import { Control } from '../session/control.ts';
 import { runSession } from '../session/run.ts';
 import { type Flags, Session } from '../session/session.ts';
 import type { Io } from './io.ts';
@@ -37,7 +38,8 @@ export async function search(o: SearchOptions): Promise<Searched> {
     o.flags,
     sessionParts(o.dir, (w) => odd.push(w)),
   );
-  const stop = stopOnSignals(io);
+  const control = new Control(session);
+  const release = stopOnSignals(io, control);
   try {
     const workers = workersOf(session.config);
     const rollouts = backendOf(session, o);
@@ -45,7 +47,7 @@ export async function search(o: SearchOptions): Promise<Searched> {
     const findings = await preflight([rollouts, proposals, taskNotes(session.pack.tasks), learner(session.config)]);
     session.check({ versions: {}, workers });
     for (const left of await rollouts.sweep()) io.line(`cleaned     ${left}`);
-    session.onEvent((event, state) => {
+    control.subscribe((event, state) => {
       for (const line of plainLines(event, state)) io.line(line);
     });
     for (const w of odd) session.note(w);
@@ -59,8 +61,8 @@ export async function search(o: SearchOptions): Promise<Searched> {
       rollouts,
       proposals,
       redact: redactor(),
-      inputs: () => [],
-      signal: stop.signal,
+      inputs: control.inputs,
+      signal: control.signal,
       workers,
       backoffMs: [1_000, 5_000],
       nowMs: () => performance.now(),
@@ -73,7 +75,7 @@ export async function search(o: SearchOptions): Promise<Searched> {
     });
     return { report, lines: ['', ...afterRunLines(report, session.state)] };
   } finally {
-    stop.release();
+    release();
     session.close();
   }
 }

@@ -1,3 +1,4 @@
+import type { SessionControl } from '../ports/session.ts';
 import { endAllNow } from '../process/live.ts';
 import type { Io } from './io.ts';
 
@@ -5,25 +6,24 @@ const exits = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 } as const;
 
 /**
  * The first signal stops in order: what runs is ended and cleaned up, what is finished is kept. The second ends at once.
+ * Returns the function that gives the signals back.
  */
-export function stopOnSignals(io: Io): { readonly signal: AbortSignal; readonly release: () => void } {
-  const abort = new AbortController();
+export function stopOnSignals(io: Io, session: Pick<SessionControl<never, never>, 'stop'>): () => void {
+  let stopping = false;
   const handlers = (Object.keys(exits) as (keyof typeof exits)[]).map((name) => {
     const handler = () => {
-      if (abort.signal.aborted) {
+      if (stopping) {
         endAllNow();
         process.exit(exits[name]);
       }
+      stopping = true;
       io.line('stopping    what runs is ended and cleaned up; once more ends at once');
-      abort.abort();
+      session.stop();
     };
     process.on(name, handler);
     return [name, handler] as const;
   });
-  return {
-    signal: abort.signal,
-    release() {
-      for (const [name, handler] of handlers) process.off(name, handler);
-    },
+  return () => {
+    for (const [name, handler] of handlers) process.off(name, handler);
   };
 }

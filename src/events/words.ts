@@ -30,7 +30,10 @@ export function verdictText(step: StepState): string {
 
 /** The first line of what an edit says, short enough for a line of its own. */
 export function editTitle(e: EditState, width = 60): string {
-  const text = (e.edit.content || e.edit.target).trim().replace(/\s+/g, ' ');
+  const text = (e.edit.content || e.edit.target)
+    .replace(/^\s*(?:[-*+]\s+|#+\s+)?/, '')
+    .trim()
+    .replace(/\s+/g, ' ');
   const cut = [...text].length > width ? `${[...text].slice(0, width - 1).join('')}…` : text;
   return `${e.edit.op === 'delete' ? 'delete ' : ''}“${cut}”`;
 }
