@@ -35,10 +35,10 @@ describe('demo', () => {
       'next',
       'log',
     ]);
-    expect(end.stdout).toMatch(/^step 1 .* ACCEPT · selection \d\/8 against \d\/8/m);
-    expect(end.stdout).toMatch(/^step \d .* reject: a tie/m);
-    expect(end.stdout).toMatch(/^step \d .* reject: it lost .*\n +(won [^\n]*; )?lost [a-z-]+/m);
-    expect(end.stdout).toMatch(/^ +round 1 .* − dropped /m);
+    expect(end.stdout).toMatch(/^step 1 .*\n +ACCEPT · selection \d\/8 against \d\/8/m);
+    expect(end.stdout).toMatch(/^step \d .*\n +reject: a tie/m);
+    expect(end.stdout).toMatch(/^step \d .*\n +reject: it lost .*\n +(won [^\n]*; )?lost [a-z-]+/m);
+    expect(end.stdout).toMatch(/^ +round 1 +− \S+ still fails/m);
     expect(end.stdout).toMatch(
       /^result +sealed test: \d\/8 with the result, \d\/8 with the seed, \d\/8 without a skill/m,
     );
@@ -84,7 +84,7 @@ describe('demo', () => {
     const end = await place.succeed(['demo', '--fresh', '--json']);
     expect(jsonOf(end)).toMatchObject({ directory: demo, command: 'skillopt demo --fresh --json', rehearsal: true });
     expect(end.stderr).toContain('REHEARSAL');
-    expect(end.stderr).toMatch(/^step 1 .* ACCEPT/m);
+    expect(end.stderr).toMatch(/^step 1 .*\n +ACCEPT/m);
     expect(place.events(demo)[0]?.session).not.toBe(before[0]?.session);
     expect(place.read(demo, 'notes.txt')).toBe('mine');
     expect(place.read(demo, 'skillopt.snapshots/mine.md')).toBe('mine too');

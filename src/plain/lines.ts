@@ -7,7 +7,8 @@ export function plainLines(event: LoggedEvent, state: RunState): string[] {
   switch (event.type) {
     case 'session.created':
       return [
-        `session     ${event.session} · skill ${event.skill.name} · ${event.pack.tasks.length} tasks of ${event.pack.name} · ${event.environment.backend}, agent ${event.environment.agent}${event.environment.model ? `, model ${event.environment.model}` : ''}${event.rehearsal ? ` · ${REHEARSAL}` : ''}`,
+        `session     ${event.session} · skill ${event.skill.name} · ${event.pack.tasks.length} tasks of ${event.pack.name} · ${event.environment.backend}, agent ${event.environment.agent}${event.environment.model ? `, model ${event.environment.model}` : ''}`,
+        ...(event.rehearsal ? [`            ${REHEARSAL}`] : []),
       ];
     case 'session.resumed':
       return [
@@ -22,12 +23,10 @@ export function plainLines(event: LoggedEvent, state: RunState): string[] {
     case 'evaluation.finished':
       return evaluation(event, state);
     case 'edit.rejected':
-      return [
-        `  ${event.edit === null ? 'round' : 'edit '} ${event.round}   ${title(state, event.edit)}${event.reason === 'none-offered' ? 'nothing proposed' : `not tried: ${event.detail.split('\n')[0]}`}`,
-      ];
+      return [`  ${`round ${event.round}`.padEnd(10)}${rejected(event)}${title(state, event.edit)}`];
     case 'screening.decided':
       return [
-        `  round ${event.round}   ${event.kept ? '+ kept   ' : '− dropped'} ${title(state, event.edit)}${event.task === null ? '' : event.passed === null ? `${event.task} could not be scored` : event.passed ? `fixed ${event.task}` : `${event.task} still fails`}`,
+        `  ${`round ${event.round}`.padEnd(10)}${event.kept ? '+' : '−'} ${screened(event)}${title(state, event.edit)}`,
       ];
     case 'gate.decided':
       return gate(state);
@@ -65,6 +64,19 @@ function evaluation(event: Extract<LoggedEvent, { type: 'evaluation.finished' }>
     : [`  ${event.split.padEnd(9)} ${score} (${event.why})`];
 }
 
+function rejected(event: Extract<LoggedEvent, { type: 'edit.rejected' }>): string {
+  if (event.reason === 'none-offered') return '· nothing proposed';
+  const detail = event.detail.split('\n')[0] ?? '';
+  return event.edit === null ? `! ${event.reason}: ${detail}` : `− not tried: ${detail}`;
+}
+
+/** `fixed TASK`, `TASK still fails` … */
+function screened(event: Extract<LoggedEvent, { type: 'screening.decided' }>): string {
+  if (event.task === null) return 'kept without a try';
+  if (event.passed === null) return `${event.task} could not be scored`;
+  return event.passed ? `fixed ${event.task}` : `${event.task} still fails`;
+}
+
 function gate(state: RunState): string[] {
   const step = state.steps.at(-1);
   if (!step) return [];
@@ -74,12 +86,13 @@ function gate(state: RunState): string[] {
     lost.length > 0 ? `lost ${lost.join(', ')}` : '',
   ].filter(Boolean);
   return [
-    `step ${String(step.step).padEnd(7)}${step.rounds} ${step.rounds === 1 ? 'round' : 'rounds'}, ${step.tried} ${step.tried === 1 ? 'edit' : 'edits'} tried, ${step.edits.length} in the draft · gate ${gateText(step)} · ${verdictText(step)}`,
+    `step ${String(step.step).padEnd(7)}${step.rounds} ${step.rounds === 1 ? 'round' : 'rounds'}, ${step.tried} ${step.tried === 1 ? 'edit' : 'edits'} tried, ${step.edits.length} in the draft · gate ${gateText(step)}`,
+    `            ${verdictText(step)}`,
     ...(tasks.length > 0 ? [`            ${tasks.join('; ')}`] : []),
   ];
 }
 
 function title(state: RunState, hash: string | null): string {
   const e = hash === null ? undefined : state.edits.get(hash);
-  return e ? `${editTitle(e)} · ` : '';
+  return e ? ` · ${editTitle(e, 36)}` : '';
 }
