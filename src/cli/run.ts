@@ -1,8 +1,8 @@
 import { resolve } from 'node:path';
 import { type Command, InvalidArgumentError } from 'commander';
 import { loadConfig } from '../config/load.ts';
+import type { Flags } from '../session/effective-config.ts';
 import { sessionPaths } from '../session/paths.ts';
-import type { Flags } from '../session/session.ts';
 import type { CommandContext } from './context.ts';
 import { NO_IMPROVEMENT } from './exit-codes.ts';
 import { search } from './search.ts';

@@ -1,18 +1,18 @@
 import { mkdirSync, rmSync } from 'node:fs';
-import { type Difference, differences } from '../config/differences.ts';
 import { checkConfig } from '../config/load.ts';
 import type { Config } from '../config/schema.ts';
 import type { LoopPlan } from '../engine/plan.ts';
-import type { Event, EventOf, LoggedEvent } from '../events/events.ts';
+import type { Event, LoggedEvent } from '../events/events.ts';
 import { Fold, type RunState } from '../events/run-state.ts';
 import type { Bounds } from '../events/shapes.ts';
 import { chainHash, diskFailure, Journal } from '../journal/journal.ts';
 import { type Lock, takeLock } from '../journal/lock.ts';
 import { TextFiles } from '../journal/texts.ts';
-import { fail } from '../ports/failure.ts';
 import type { Pack, Task } from '../ports/task.ts';
 import { checkLimit, reserves } from './actual-ledger.ts';
+import { checkPackCopy, checkSkillCopy } from './copies.ts';
 import { DerivedFiles, type RenderDocument } from './derived-files.ts';
+import { bounds, effectiveConfig, type Flags, refuseLate, refuseOther } from './effective-config.ts';
 import {
   checkBudget,
   checkRules,
@@ -41,14 +41,6 @@ export type SessionParts = {
   readonly program: string;
   /** A fresh session id. */
   readonly newId: () => string;
-};
-
-/** What the command line sets for this and the following runs. */
-export type Flags = {
-  readonly budget?: number | undefined;
-  readonly limitRollouts?: number | undefined;
-  readonly limitMinutes?: number | undefined;
-  readonly workers?: number | undefined;
 };
 
 /**
@@ -119,16 +111,15 @@ export class Session {
       const config = effectiveConfig(file, flags, logged, fold.state, paths);
       if (created) {
         checkRules(created, paths.log);
-        const { fork } = differences(checkConfig(created.config, paths.log), config);
-        if (fork.length > 0) throw otherSession(fork, paths);
+        refuseOther(checkConfig(created.config, paths.log), config, paths);
         if (logged.decisions.some((d) => d.type === 'session.ended')) refuseLate(config, fold.state, paths);
-        await checkSkillCopy(created, paths, parts);
+        const copy = paths.skill(created.skill.name);
+        await checkSkillCopy(created, copy, parts.bundleOf(copy));
       } else for (const left of [paths.skillRoot, paths.pack]) rmSync(left, { recursive: true, force: true });
       const skill = created?.skill ?? (await parts.importSkill(config, paths.skillRoot));
       if (!created) await parts.importPack(config, paths.pack);
       const reading = parts.readPack(paths.pack);
-      const pack = await (created ? orChanged('pack', paths.pack, reading) : reading);
-      if (created && pack.hash !== created.pack.hash) throw copyChanged('pack', paths.pack);
+      const pack = await (created ? checkPackCopy(created, paths.pack, reading) : reading);
       const session = new Session(
         paths,
         journal,
@@ -258,91 +249,4 @@ export class Session {
       this.lock.release();
     }
   }
-}
-
-/** Budget and limits of this run: a flag, else the file if it was changed since it was last looked at, else the log. */
-function effectiveConfig(
-  file: Config | null,
-  flags: Flags,
-  logged: Logged,
-  state: RunState,
-  paths: SessionPaths,
-): Config {
-  const base = file ?? (logged.created ? checkConfig(logged.created.config, paths.log) : null);
-  if (base === null)
-    throw fail('usage', 'there is no session here', paths.dir, 'start one with `skillopt run` beside a config');
-  const { plan } = state;
-  const seen = logged.file;
-  const now = <T>(flag: T | undefined, inFile: T, before: T | undefined, inLog: T | undefined): T =>
-    flag ?? (inLog === undefined || before === undefined || inFile !== before ? inFile : inLog);
-  return {
-    ...base,
-    workers: flags.workers ?? base.workers,
-    budget: { rollouts: now(flags.budget, base.budget.rollouts, seen?.budget, plan?.budget) },
-    limits: {
-      rollouts: now(flags.limitRollouts, base.limits.rollouts, seen?.limits.rollouts, plan?.limits.rollouts),
-      minutes: now(flags.limitMinutes, base.limits.minutes, seen?.limits.minutes, plan?.limits.minutes),
-    },
-  };
-}
-
-function bounds(config: Config): Bounds {
-  return { budget: config.budget.rollouts, limits: { ...config.limits } };
-}
-
-/** What is mounted beside SKILL.md has to be what the session began with. */
-async function checkSkillCopy(
-  created: EventOf<'session.created'>,
-  paths: SessionPaths,
-  parts: SessionParts,
-): Promise<void> {
-  const copy = paths.skill(created.skill.name);
-  const found = await orChanged('skill', copy, parts.bundleOf(copy));
-  if (found.bundle !== created.skill.bundle) throw copyChanged('skill', copy);
-}
-
-/** A copy that was good when it was made and can't be read now was changed. */
-async function orChanged<T>(what: string, where: string, reading: Promise<T>): Promise<T> {
-  try {
-    return await reading;
-  } catch (cause) {
-    throw copyChanged(what, where, cause);
-  }
-}
-
-function copyChanged(what: string, where: string, cause?: unknown) {
-  return fail(
-    'session-mismatch',
-    `the session’s copy of the ${what} was changed`,
-    where,
-    'restore it; to optimize on something else, fork: start another session in a directory of its own',
-    { cause },
-  );
-}
-
-function otherSession(fork: readonly Difference[], paths: SessionPaths) {
-  const list = fork.map((d) => `${d.key} (was ${JSON.stringify(d.was)}, is ${JSON.stringify(d.is)})`).join(', ');
-  return fail(
-    'session-mismatch',
-    `the config now describes another session: ${list}`,
-    paths.config,
-    'set it back, or fork: start it as another session, in a directory of its own',
-  );
-}
-
-/** Budget and limits bound the search; when it has ended they can't change any more. */
-function refuseLate(config: Config, state: RunState, paths: SessionPaths): void {
-  const { plan } = state;
-  if (plan === null) return;
-  const late = differences(
-    { budget: { rollouts: plan.budget }, limits: plan.limits },
-    { budget: config.budget, limits: config.limits },
-  ).inPlace[0];
-  if (late)
-    throw fail(
-      'session-mismatch',
-      `the search has ended, so ${late.key} can’t change any more (was ${JSON.stringify(late.was)}, is ${JSON.stringify(late.is)})`,
-      paths.config,
-      'set it back; to search further, fork: start another session in a directory of its own',
-    );
 }

@@ -1,0 +1,43 @@
+import type { EventOf } from '../events/events.ts';
+import { fail } from '../ports/failure.ts';
+import type { Pack } from '../ports/task.ts';
+
+/** What is mounted beside SKILL.md has to be what the session began with. */
+export async function checkSkillCopy(
+  created: EventOf<'session.created'>,
+  copy: string,
+  reading: Promise<{ readonly bundle: string }>,
+): Promise<void> {
+  const found = await orChanged('skill', copy, reading);
+  if (found.bundle !== created.skill.bundle) throw copyChanged('skill', copy);
+}
+
+/** The session's copy of the pack, which has to be the one that it began with. */
+export async function checkPackCopy(
+  created: EventOf<'session.created'>,
+  copy: string,
+  reading: Promise<Pack>,
+): Promise<Pack> {
+  const pack = await orChanged('pack', copy, reading);
+  if (pack.hash !== created.pack.hash) throw copyChanged('pack', copy);
+  return pack;
+}
+
+/** A copy that was good when it was made and can't be read now was changed. */
+async function orChanged<T>(what: string, where: string, reading: Promise<T>): Promise<T> {
+  try {
+    return await reading;
+  } catch (cause) {
+    throw copyChanged(what, where, cause);
+  }
+}
+
+function copyChanged(what: string, where: string, cause?: unknown) {
+  return fail(
+    'session-mismatch',
+    `the session’s copy of the ${what} was changed`,
+    where,
+    'restore it; to optimize on something else, fork: start another session in a directory of its own',
+    { cause },
+  );
+}

@@ -1,0 +1,77 @@
+import { differences } from '../config/differences.ts';
+import { checkConfig } from '../config/load.ts';
+import type { Config } from '../config/schema.ts';
+import type { RunState } from '../events/run-state.ts';
+import type { Bounds } from '../events/shapes.ts';
+import { fail } from '../ports/failure.ts';
+import type { Logged } from './logged.ts';
+import type { SessionPaths } from './paths.ts';
+
+/** What the command line sets for this and the following runs. */
+export type Flags = {
+  readonly budget?: number | undefined;
+  readonly limitRollouts?: number | undefined;
+  readonly limitMinutes?: number | undefined;
+  readonly workers?: number | undefined;
+};
+
+/** Budget and limits of this run: a flag, else the file if it was changed since it was last looked at, else the log. */
+export function effectiveConfig(
+  file: Config | null,
+  flags: Flags,
+  logged: Logged,
+  state: RunState,
+  paths: SessionPaths,
+): Config {
+  const base = file ?? (logged.created ? checkConfig(logged.created.config, paths.log) : null);
+  if (base === null)
+    throw fail('usage', 'there is no session here', paths.dir, 'start one with `skillopt run` beside a config');
+  const { plan } = state;
+  const seen = logged.file;
+  const now = <T>(flag: T | undefined, inFile: T, before: T | undefined, inLog: T | undefined): T =>
+    flag ?? (inLog === undefined || before === undefined || inFile !== before ? inFile : inLog);
+  return {
+    ...base,
+    workers: flags.workers ?? base.workers,
+    budget: { rollouts: now(flags.budget, base.budget.rollouts, seen?.budget, plan?.budget) },
+    limits: {
+      rollouts: now(flags.limitRollouts, base.limits.rollouts, seen?.limits.rollouts, plan?.limits.rollouts),
+      minutes: now(flags.limitMinutes, base.limits.minutes, seen?.limits.minutes, plan?.limits.minutes),
+    },
+  };
+}
+
+/** What may change in place, as a config has it. */
+export function bounds(config: Config): Bounds {
+  return { budget: config.budget.rollouts, limits: { ...config.limits } };
+}
+
+/** The config of a session that exists may differ in few keys; whatever else differs is another session. */
+export function refuseOther(created: Config, config: Config, paths: SessionPaths): void {
+  const { fork } = differences(created, config);
+  if (fork.length === 0) return;
+  const list = fork.map((d) => `${d.key} (was ${JSON.stringify(d.was)}, is ${JSON.stringify(d.is)})`).join(', ');
+  throw fail(
+    'session-mismatch',
+    `the config now describes another session: ${list}`,
+    paths.config,
+    'set it back, or fork: start it as another session, in a directory of its own',
+  );
+}
+
+/** Budget and limits bound the search; when it has ended they can't change any more. */
+export function refuseLate(config: Config, state: RunState, paths: SessionPaths): void {
+  const { plan } = state;
+  if (plan === null) return;
+  const late = differences(
+    { budget: { rollouts: plan.budget }, limits: plan.limits },
+    { budget: config.budget, limits: config.limits },
+  ).inPlace[0];
+  if (late)
+    throw fail(
+      'session-mismatch',
+      `the search has ended, so ${late.key} can’t change any more (was ${JSON.stringify(late.was)}, is ${JSON.stringify(late.is)})`,
+      paths.config,
+      'set it back; to search further, fork: start another session in a directory of its own',
+    );
+}
