@@ -47,7 +47,7 @@ export async function search(o: SearchOptions): Promise<Searched> {
     const proposals = optimizerOf(session, o.dir);
     const findings = await preflight([rollouts, proposals, taskNotes(session.pack.tasks), learner(session.config)]);
     session.check({ versions: {}, workers });
-    for (const left of await rollouts.sweep()) io.line(`cleaned     ${left}`);
+    for (const left of await rollouts.sweep()) io.line(`swept       ${left}`);
     control.subscribe((event, state) => {
       for (const line of plainLines(event, state)) io.line(line);
     });

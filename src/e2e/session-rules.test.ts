@@ -56,8 +56,8 @@ describe('a second process in the same session', () => {
     own.free();
     const end = await next.ended;
     expect(end.code).toBe(0);
-    expect(end.stdout).toContain('cleaned     process ');
-    expect(end.stdout).toContain('cleaned     folder ');
+    expect(end.stdout).toContain('swept       process ');
+    expect(end.stdout).toContain('swept       folder ');
     expect(place.leftovers('session')).toEqual([]);
     expect(await essence(place, 'session')).toEqual(await undisturbed());
     await own.succeed(['verify', 'session']);

@@ -1,4 +1,12 @@
-/** Keeps the first and the last half of `limitBytes` of what is written, and counts what falls out between them. */
+import { endOfHead, startOfTail, wordRoom } from './half-words.ts';
+
+/** What a stream held, within its bound. `droppedBytes` counts what is not in `text`. */
+export type Captured = { readonly text: string; readonly droppedBytes: number };
+
+/**
+ * Keeps the first and the last half of `limitBytes` of what is written, and counts what falls out between them: with
+ * the words that the cut goes through, so that no half of a secret stays.
+ */
 export class Capture {
   readonly #halfBytes: number;
   readonly #head: Uint8Array[] = [];
@@ -33,15 +41,17 @@ export class Capture {
     if (excess > 0) this.#tail[0] = this.#tail[0]!.subarray(excess);
   }
 
-  get droppedBytes(): number {
-    return this.#dropped;
-  }
-
   /** As UTF-8, what is not shows as the replacement character; a line tells where bytes fell out. */
-  text(): string {
-    if (this.#dropped === 0) return Buffer.concat([...this.#head, ...this.#tail]).toString('utf8');
-    const head = Buffer.concat(this.#head).toString('utf8');
-    const tail = Buffer.concat(this.#tail).toString('utf8');
-    return `${head}\n… ${this.#dropped} bytes cut …\n${tail}`;
+  captured(): Captured {
+    const head = Buffer.concat(this.#head);
+    const tail = Buffer.concat(this.#tail);
+    if (this.#dropped === 0) return { text: Buffer.concat([head, tail]).toString('utf8'), droppedBytes: 0 };
+    const room = wordRoom(this.#halfBytes);
+    // A byte that fell out is not known any more, so the words at the cut count as halved.
+    const headEnd = endOfHead(`${head.toString('latin1')}x`, head.length, room);
+    const tailStart = startOfTail(`x${tail.toString('latin1')}`, 1, room) - 1;
+    const droppedBytes = this.#dropped + (head.length - headEnd) + tailStart;
+    const shown = [head.subarray(0, headEnd), tail.subarray(tailStart)].map((bytes) => bytes.toString('utf8'));
+    return { text: shown.join(`\n… ${droppedBytes} bytes cut …\n`), droppedBytes };
   }
 }

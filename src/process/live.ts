@@ -39,7 +39,7 @@ function sleepSync(ms: number): void {
 
 /**
  * Ends every group that this process has started, TERM and then KILL after `graceMs`, and (Linux) whatever else
- * carries a mark that was not reaped. Blocks meanwhile: for the moment before this process ends, and nothing else.
+ * is known by a mark that was not reaped. Blocks meanwhile: for the moment before this process ends, and nothing else.
  */
 export function endAllNow(graceMs = 200): void {
   for (const group of liveGroups) sendSignal(-group, 'SIGTERM');
@@ -51,12 +51,14 @@ export function endAllNow(graceMs = 200): void {
   liveMarks.clear();
 }
 
-/** Looks again until none is left: one may have started another while we looked. */
+/** Looks again until none is left: one may have started another while we looked, or there was no room to look. */
 function killMarked(marks: readonly Mark[]): void {
   for (let round = 0; round < 50; round++) {
-    const alive = findMarkedInProc(marks);
-    if (alive.length === 0) return;
-    for (const found of alive) sendSignal(found.pid, 'SIGKILL');
+    try {
+      const alive = findMarkedInProc(marks);
+      if (alive.length === 0) return;
+      for (const found of alive) sendSignal(found.pid, 'SIGKILL');
+    } catch {}
     sleepSync(2);
   }
 }

@@ -1,10 +1,22 @@
 /**
- * An environment variable by which processes are known: every process that a rollout starts inherits it, also those
- * that leave their group or session. `exact` names one rollout, `prefix` all of a session.
+ * A folder of a rollout's own. On Linux, what works in it is known by that, though it threw its environment away:
+ * unless it was started before the rollout, or sits at a terminal, as a user who looks into the folder does (nothing
+ * that a rollout starts has one).
  */
-export type Mark =
-  | { readonly name: string; readonly match: 'exact'; readonly value: string }
-  | { readonly name: string; readonly match: 'prefix'; readonly value: string };
+export type MarkedPlace = {
+  /** Real path, absolute. */
+  readonly folder: string;
+  /** When the rollout began, in milliseconds since 1970; null = unknown. */
+  readonly sinceMs: number | null;
+};
+
+type Known = { readonly name: string; readonly value: string; readonly places?: readonly MarkedPlace[] };
+
+/**
+ * By what processes are known: an environment variable that every process of a rollout inherits, also those that
+ * leave their group or session, and the rollout's own folders. `exact` names one rollout, `prefix` all of a session.
+ */
+export type Mark = (Known & { readonly match: 'exact' }) | (Known & { readonly match: 'prefix' });
 
 /** True when a block of `NAME=value` entries, each ended by a NUL byte, carries the mark. */
 export function carriesMark(environment: Buffer, mark: Mark): boolean {
@@ -27,4 +39,9 @@ export function lineCarriesMark(line: string, mark: Mark): boolean {
     at = line.indexOf(needle, at + 1);
   }
   return false;
+}
+
+/** Is a process that works in `folder` in the place? A folder that is gone is named with ` (deleted)` by the kernel. */
+export function liesIn(folder: string, place: MarkedPlace): boolean {
+  return folder === place.folder || folder === `${place.folder} (deleted)` || folder.startsWith(`${place.folder}/`);
 }

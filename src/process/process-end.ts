@@ -12,6 +12,11 @@ export type ProcessEnd = {
   readonly signal: string | null;
   /** Why it could not start (command not found, folder missing), for people; else empty. */
   readonly detail: string;
+  /**
+   * It could not start because the system had no room for it (open files, processes, memory): this says nothing of
+   * the command, and must never become an outcome.
+   */
+  readonly systemRefused: boolean;
   readonly durationMs: number;
   /** What it wrote, as UTF-8, up to the bound given; empty when the stream went to a file. */
   readonly stdout: string;

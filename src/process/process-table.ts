@@ -1,5 +1,7 @@
-import { closeSync, openSync, readdirSync, readSync, statSync } from 'node:fs';
-import { carriesMark, type Mark } from './mark.ts';
+import { closeSync, openSync, readdirSync, readlinkSync, readSync, statSync } from 'node:fs';
+import { shownBeginning } from './half-words.ts';
+import { carriesMark, liesIn, type Mark, type MarkedPlace } from './mark.ts';
+import { errorCode, isSystemRefusal } from './system-refusal.ts';
 
 /** A process as people are told of it. */
 export type FoundProcess = { readonly pid: number; readonly command: string };
@@ -9,12 +11,16 @@ export const hasProcFiles = process.platform === 'linux';
 
 let buffer = Buffer.allocUnsafeSlow(64 * 1024);
 
-/** Reads a small kernel file whole into the shared buffer; null = gone or not ours to read. Valid until the next call. */
+/**
+ * Reads a small kernel file whole into the shared buffer; null = gone or not ours to read. Valid until the next call.
+ * Throws when the system has no room to open it: that a process carries no mark would then be a guess.
+ */
 function readKernelFile(path: string): Buffer | null {
   let fd: number;
   try {
     fd = openSync(path, 'r');
-  } catch {
+  } catch (error) {
+    if (isSystemRefusal(errorCode(error))) throw error;
     return null;
   }
   try {
@@ -41,14 +47,23 @@ function listPids(): number[] {
   return pids;
 }
 
-type Stat = { readonly state: string; readonly parent: number; readonly group: number };
+type Stat = {
+  readonly state: string;
+  readonly parent: number;
+  readonly group: number;
+  /** Number of its controlling terminal; 0 = none. */
+  readonly terminal: number;
+  /** Hundredths of a second since the machine started. */
+  readonly startedAt: number;
+};
 
 /** The command's name stands in brackets and may hold anything, so the fields count from the last bracket. */
 function readStat(pid: number): Stat | null {
   const text = readKernelFile(`/proc/${pid}/stat`)?.toString('latin1');
   if (text === undefined) return null;
-  const [state, parent, group] = text.slice(text.lastIndexOf(')') + 2).split(' ');
-  return { state: state ?? '', parent: Number(parent), group: Number(group) };
+  const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
+  const number = (index: number) => Number(fields[index]);
+  return { state: fields[0] ?? '', parent: number(1), group: number(2), terminal: number(4), startedAt: number(19) };
 }
 
 const isDead = (stat: Stat | null): boolean => stat === null || stat.state === 'Z' || stat.state === 'X';
@@ -64,26 +79,56 @@ export function ourselvesAndAncestors(): ReadonlySet<number> {
   return pids;
 }
 
-/** Every living process of ours that carries one of the marks (Linux). About 10 µs a process of the machine. */
+/**
+ * Every living process of ours that carries one of the marks or works in one of their places (Linux). About 15 µs a
+ * process of the machine. Throws when the system has no room to look.
+ */
 export function findMarkedInProc(marks: readonly Mark[]): readonly FoundProcess[] {
   const spared = ourselvesAndAncestors();
   const uid = process.getuid?.() ?? 0;
+  const places = marks.flatMap((mark) => mark.places ?? []);
   const found: FoundProcess[] = [];
   for (const pid of listPids()) {
     if (spared.has(pid)) continue;
     // Asking for the owner first spares an exception for each process of another user.
     if (uid !== 0 && statSync(`/proc/${pid}`, { throwIfNoEntry: false })?.uid !== uid) continue;
-    const environment = readKernelFile(`/proc/${pid}/environ`);
-    if (environment === null || !marks.some((mark) => carriesMark(environment, mark))) continue;
+    if (!carriesOneOf(pid, marks) && !worksInOneOf(pid, places)) continue;
     if (isDead(readStat(pid))) continue;
     found.push({ pid, command: commandLine(pid) });
   }
   return found;
 }
 
+function carriesOneOf(pid: number, marks: readonly Mark[]): boolean {
+  const environment = readKernelFile(`/proc/${pid}/environ`);
+  return environment !== null && marks.some((mark) => carriesMark(environment, mark));
+}
+
+/** Times of processes and of files are by different clocks, which may be this far apart. */
+const clockSlackMs = 1_000;
+
+function worksInOneOf(pid: number, places: readonly MarkedPlace[]): boolean {
+  if (places.length === 0) return false;
+  let folder: string;
+  try {
+    folder = readlinkSync(`/proc/${pid}/cwd`);
+  } catch {
+    return false;
+  }
+  const place = places.find((one) => liesIn(folder, one));
+  const stat = place === undefined ? null : readStat(pid);
+  if (place === undefined || stat === null || stat.terminal !== 0) return false;
+  return place.sinceMs === null || startedMs(stat) + clockSlackMs >= place.sinceMs;
+}
+
+/** When a process was started, in milliseconds since 1970. */
+function startedMs(stat: Stat): number {
+  const upSec = Number(readKernelFile('/proc/uptime')?.toString('latin1').split(' ')[0]);
+  return Date.now() - upSec * 1000 + stat.startedAt * 10;
+}
+
 function commandLine(pid: number): string {
-  const text = readKernelFile(`/proc/${pid}/cmdline`)?.toString().replaceAll('\0', ' ').trim() ?? '';
-  return text.length > 80 ? `${text.slice(0, 79)}…` : text;
+  return shownBeginning(readKernelFile(`/proc/${pid}/cmdline`)?.toString().replaceAll('\0', ' ') ?? '', 80);
 }
 
 /** True while a process of the group lives. The dead that nobody has collected yet do not count (where that can be seen). */
@@ -95,9 +140,13 @@ export function groupLives(group: number): boolean {
     if ((error as NodeJS.ErrnoException).code !== 'EPERM') return false;
   }
   if (!hasProcFiles) return true;
-  for (const pid of listPids()) {
-    const stat = readStat(pid);
-    if (stat?.group === group && !isDead(stat)) return true;
+  try {
+    return listPids().some((pid) => {
+      const stat = readStat(pid);
+      return stat?.group === group && !isDead(stat);
+    });
+  } catch {
+    // There is no room to look: what cannot be told from the living is not given up.
+    return true;
   }
-  return false;
 }

@@ -1,3 +1,5 @@
+import { fail } from '../ports/failure.ts';
+import { shownBeginning } from './half-words.ts';
 import { forgetMark, sendSignal } from './live.ts';
 import { lineCarriesMark, type Mark } from './mark.ts';
 import { type FoundProcess, findMarkedInProc, hasProcFiles, ourselvesAndAncestors } from './process-table.ts';
@@ -7,9 +9,9 @@ const defaultGraceMs = 2_000;
 const killedMs = 5_000;
 
 /**
- * Ends every process whose environment carries the mark, TERM and then KILL after `graceMs`, and looks again until
- * none is left; never this process or one above it. Returns a line for each, for people. A process that threw its
- * environment away is not found.
+ * Ends every process that is known by the mark, TERM and then KILL after `graceMs`, and looks again until none is
+ * left; never this process or one above it. Returns a line for each, for people. A process that threw its environment
+ * away and left the mark's places is not found. Throws when the system has no room to look.
  */
 export async function reapLeftovers(mark: Mark, graceMs = defaultGraceMs): Promise<readonly string[]> {
   const seen = new Map<number, FoundProcess>();
@@ -33,7 +35,7 @@ export async function reapLeftovers(mark: Mark, graceMs = defaultGraceMs): Promi
   return [...seen.values()].map(describe);
 }
 
-/** Every living process that carries the mark, this one and those above it left out. */
+/** Every living process that is known by the mark, this one and those above it left out. */
 export async function findMarked(mark: Mark): Promise<readonly FoundProcess[]> {
   return hasProcFiles ? findMarkedInProc([mark]) : findMarkedByPs(mark);
 }
@@ -51,6 +53,11 @@ async function findMarkedByPs(mark: Mark): Promise<readonly FoundProcess[]> {
     timeoutMs: 10_000,
     maxOutputBytes: 64_000_000,
   });
+  if (end.systemRefused) {
+    throw fail('environment-down', end.detail, '/bin/ps', 'raise the limits (ulimit -n, ulimit -u)', {
+      retryable: true,
+    });
+  }
   return markedLines(end.stdout, mark, ourselvesAndAncestors());
 }
 
@@ -60,6 +67,6 @@ export function markedLines(text: string, mark: Mark, spared: ReadonlySet<number
     const parts = /^\s*(\d+)\s(.*)$/.exec(line);
     if (parts === null || !lineCarriesMark(line, mark)) return [];
     const pid = Number(parts[1]);
-    return spared.has(pid) ? [] : [{ pid, command: parts[2]!.slice(0, 80) }];
+    return spared.has(pid) ? [] : [{ pid, command: shownBeginning(parts[2]!, 80) }];
   });
 }

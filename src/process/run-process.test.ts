@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { findMarked, reapLeftovers } from './reap-leftovers.ts';
@@ -73,10 +73,12 @@ describe('a command', () => {
   });
 
   test('has its captured output bounded, beginning and end kept', async () => {
-    const end = await bash('echo BEGIN; head -c 1000000 /dev/zero; echo END', { maxOutputBytes: 200 });
-    expect(end.stdout).toStartWith('BEGIN\n');
-    expect(end.stdout).toEndWith('END\n');
-    expect(end.droppedBytes).toBe(1_000_000 + 'BEGIN\nEND\n'.length - 200);
+    const end = await bash('echo BEGIN; yes | head -n 500000; echo END', { maxOutputBytes: 200 });
+    const [head = '', tail = ''] = end.stdout.split(`\n… ${end.droppedBytes} bytes cut …\n`);
+    expect(head).toStartWith('BEGIN\ny\n');
+    expect(tail).toEndWith('y\nEND\n');
+    expect(head.length + tail.length + end.droppedBytes).toBe(1_000_000 + 'BEGIN\nEND\n'.length);
+    expect(head.length + tail.length).toBeLessThanOrEqual(200);
   });
 
   test('has stderr in stdout when they are merged', async () => {
@@ -88,19 +90,52 @@ describe('a command', () => {
 
 describe('a command that cannot start is a value', () => {
   const cases: readonly (readonly [string, Partial<ProcessOptions>, RegExp])[] = [
-    ['not found', { command: ['no-such-command-here'] }, /no-such-command-here was not found/],
+    ['not found', { command: ['no-such-command-here'] }, /no-such-command-here was not found on its PATH$/],
+    ['not found on another PATH', { env: { PATH: '/nowhere' } }, /bash was not found on its PATH$/],
+    ['no such file', { command: ['/no/such/program'] }, /\/no\/such\/program was not found$/],
     ['not executable', { command: ['/etc/passwd'] }, /not executable/],
     ['no such folder', { cwd: '/no/such/folder' }, /folder \/no\/such\/folder is missing/],
     ['argument too long', { command: ['true', 'x'.repeat(300_000)] }, /longer than/],
+    ['arguments too long', { command: ['true', ...Array(90).fill('x'.repeat(100_000))] }, /too long together/],
     ['output file', { stdoutFile: '/no/such/folder/out' }, /output file/],
   ];
   for (const [name, more, detail] of cases) {
     test(name, async () => {
       const end = await bash(':', more);
-      expect(end).toMatchObject({ cause: 'not-started', exitCode: null });
+      expect(end).toMatchObject({ cause: 'not-started', exitCode: null, systemRefused: false });
       expect(end.detail).toMatch(detail);
     });
   }
+});
+
+test('a command for which the system has no room is told apart from one that cannot start', async () => {
+  const file = join(folder, 'no-room.ts');
+  writeFileSync(
+    file,
+    `import { closeSync, openSync } from 'node:fs';
+    import { runProcess } from ${JSON.stringify(join(import.meta.dir, 'run-process.ts'))};
+    const run = (more) => runProcess({ command: ['true'], cwd: '/', env: { PATH: process.env.PATH }, timeoutMs: 20_000, ...more });
+    await run({});
+    const held = [];
+    try { for (;;) held.push(openSync('/dev/null', 'r')); } catch {}
+    const ends = [await run({}), await run({ stdoutFile: ${JSON.stringify(join(folder, 'out'))} }), await run({ command: ['no-such-command-here'] })];
+    closeSync(held.pop()), closeSync(held.pop()), closeSync(held.pop());
+    ends.push(await run({}));
+    for (const fd of held) closeSync(fd);
+    ends.push(await run({}));
+    console.log(JSON.stringify(ends.map(({ cause, systemRefused }) => [cause, systemRefused])));
+    console.log(ends[0].detail);`,
+  );
+  const end = await bash('', { command: ['bash', '-c', 'ulimit -n 80; exec "$0" "$1"', process.execPath, file] });
+  const [ends = '', detail] = end.stdout.split('\n');
+  expect(JSON.parse(ends)).toEqual([
+    ['not-started', true],
+    ['not-started', true],
+    ['not-started', false],
+    ['not-started', true],
+    ['exited', false],
+  ]);
+  expect(detail).toContain('EMFILE');
 });
 
 describe('the end of a group', () => {

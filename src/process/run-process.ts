@@ -1,10 +1,12 @@
-import { closeSync, existsSync, openSync } from 'node:fs';
+import { accessSync, closeSync, constants, existsSync, openSync } from 'node:fs';
+import './execa-on-bun.ts';
 import { execa } from 'execa';
 import { Capture } from './capture.ts';
 import { forgetGroup, rememberGroup, rememberMark, sendSignal } from './live.ts';
 import type { Mark } from './mark.ts';
 import type { EndCause, ProcessEnd } from './process-end.ts';
 import { groupLives } from './process-table.ts';
+import { errorCode, isSystemRefusal } from './system-refusal.ts';
 import { waitUntil, within } from './wait.ts';
 
 /** What to run and within which bounds. */
@@ -53,11 +55,12 @@ const killedMs = 5_000;
  */
 export async function runProcess(options: ProcessOptions): Promise<ProcessEnd> {
   const startedAt = performance.now();
-  const notStarted = (cause: EndCause, detail: string): ProcessEnd => ({
+  const notStarted = (cause: EndCause, detail: string, systemRefused = false): ProcessEnd => ({
     cause,
     exitCode: null,
     signal: null,
     detail,
+    systemRefused,
     durationMs: performance.now() - startedAt,
     stdout: '',
     stderr: '',
@@ -67,17 +70,20 @@ export async function runProcess(options: ProcessOptions): Promise<ProcessEnd> {
   if (options.signal?.aborted) return notStarted('cancelled', 'cancelled before the start');
 
   const files = openOutputFiles(options);
-  if ('problem' in files) return notStarted('not-started', files.problem);
+  if ('problem' in files) return notStarted('not-started', files.problem, files.systemRefused);
   let child: Child;
   try {
     child = start(options, files);
   } catch (error) {
-    return notStarted('not-started', refusedBySystem(options, error));
+    return notStarted('not-started', `the command ${options.command[0]} could not be started: ${String(error)}`);
   } finally {
     for (const fd of new Set([files.stdout, files.stderr])) if (fd !== null) closeSync(fd);
   }
   const group = child.pid;
-  if (group === undefined) return notStarted('not-started', await startProblem(child, options));
+  if (group === undefined) {
+    const { code, originalMessage } = await child;
+    return notStarted('not-started', startProblem(options, code, originalMessage), isSystemRefusal(code));
+  }
 
   rememberGroup(group);
   const exited = new Promise<{ exitCode: number | null; signal: string | null }>((resolve) => {
@@ -97,23 +103,27 @@ export async function runProcess(options: ProcessOptions): Promise<ProcessEnd> {
     child.stderr?.destroy();
   }
   forgetGroup(group);
+  const stdout = captured.stdout.captured();
+  const stderr = captured.stderr?.captured();
 
   return {
     cause: first === 'exited' ? (end?.signal ? 'signal' : 'exited') : first,
     exitCode: end?.exitCode ?? null,
     signal: end?.signal ?? null,
     detail: end === null ? `process ${group} did not end after SIGKILL` : '',
+    systemRefused: false,
     durationMs: performance.now() - startedAt,
-    stdout: captured.stdout.text(),
-    stderr: captured.stderr?.text() ?? '',
-    droppedBytes: captured.stdout.droppedBytes + (captured.stderr?.droppedBytes ?? 0),
+    stdout: stdout.text,
+    stderr: stderr?.text ?? '',
+    droppedBytes: stdout.droppedBytes + (stderr?.droppedBytes ?? 0),
     abandonedOutput: drained === null,
   };
 }
 
 type OutputFiles = { readonly stdout: number | null; readonly stderr: number | null };
+type NoOutputFiles = { readonly problem: string; readonly systemRefused: boolean };
 
-function openOutputFiles(options: ProcessOptions): OutputFiles | { readonly problem: string } {
+function openOutputFiles(options: ProcessOptions): OutputFiles | NoOutputFiles {
   let stdout: number | null = null;
   try {
     if (options.stdoutFile !== undefined) stdout = openSync(options.stdoutFile, 'w', 0o600);
@@ -124,7 +134,8 @@ function openOutputFiles(options: ProcessOptions): OutputFiles | { readonly prob
     };
   } catch (error) {
     if (stdout !== null) closeSync(stdout);
-    return { problem: `the output file could not be opened: ${(error as Error).message}` };
+    const problem = `the output file could not be opened: ${(error as Error).message}`;
+    return { problem, systemRefused: isSystemRefusal(errorCode(error)) };
   }
 }
 
@@ -151,23 +162,47 @@ function start(options: ProcessOptions, files: OutputFiles) {
   });
 }
 
-async function startProblem(child: Child, options: ProcessOptions): Promise<string> {
-  const result = await child;
-  if (!existsSync(options.cwd)) return `the folder ${options.cwd} is missing`;
-  const code = result.code;
-  if (code === 'ENOENT') return `the command ${options.command[0]} was not found`;
-  if (code === 'EACCES') return `the command ${options.command[0]} is not executable`;
-  return `the command ${options.command[0]} could not be started: ${result.originalMessage ?? code ?? 'unknown error'}`;
-}
-
 /** The system's limit for one argument or variable on Linux; macOS bounds only the sum (1 MB). */
 const longestArgumentBytes = 128 * 1024;
 
-function refusedBySystem(options: ProcessOptions, error: unknown): string {
+/** Why it could not start, for people. What the folder or the program is at fault for is looked up, not guessed. */
+function startProblem(options: ProcessOptions, code: string | undefined, message: string | undefined): string {
+  const [program] = options.command;
+  const command = `the command ${program}`;
+  if (!isSystemRefusal(code)) {
+    const folder = folderProblem(options.cwd);
+    if (folder !== null) return folder;
+  }
+  switch (code) {
+    case 'ENOENT':
+      if (!program.includes('/')) return `${command} was not found on its PATH`;
+      return existsSync(program)
+        ? `the interpreter that ${program} asks for was not found`
+        : `${command} was not found`;
+    case 'EACCES':
+      return `${command} is not executable`;
+    case 'E2BIG':
+      return `${command} could not be started: ${tooLong(options)}`;
+    default:
+      return `${command} could not be started: ${message ?? code ?? 'unknown error'}`;
+  }
+}
+
+function folderProblem(folder: string): string | null {
+  try {
+    accessSync(folder, constants.X_OK);
+    return null;
+  } catch (error) {
+    return errorCode(error) === 'ENOENT' ? `the folder ${folder} is missing` : `the folder ${folder} cannot be entered`;
+  }
+}
+
+function tooLong(options: ProcessOptions): string {
   const texts = [...options.command, ...Object.entries(options.env).map((pair) => pair.join('='))];
-  const tooLong = texts.some((text) => Buffer.byteLength(text) >= longestArgumentBytes);
-  const why = tooLong ? `an argument or variable is longer than ${longestArgumentBytes} bytes` : String(error);
-  return `the command ${options.command[0]} could not be started: ${why}`;
+  const one = texts.some((text) => Buffer.byteLength(text) >= longestArgumentBytes);
+  return one
+    ? `an argument or variable is longer than ${longestArgumentBytes} bytes`
+    : 'its arguments and variables are too long together';
 }
 
 function captureOutput(child: Child, options: ProcessOptions) {

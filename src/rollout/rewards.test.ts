@@ -1,10 +1,17 @@
 import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
-import { maxRewardBytes, type RewardFile, type RewardFiles, readRewards } from './rewards.ts';
+import {
+  maxRewardBytes,
+  maxRewardKeyLength,
+  maxRewardKeys,
+  type RewardFile,
+  type RewardFiles,
+  readRewards,
+} from './rewards.ts';
 
 function file(content: string | Uint8Array, more: Partial<RewardFile> = {}): RewardFile {
   const bytes = typeof content === 'string' ? new TextEncoder().encode(content) : content;
-  return { bytes, sizeBytes: bytes.length, plain: true, modifiedNs: 100n, ...more };
+  return { bytes, sizeBytes: bytes.length, plain: true, unreadable: null, modifiedNs: 100n, ...more };
 }
 
 function read(files: Partial<RewardFiles>) {
@@ -13,6 +20,12 @@ function read(files: Partial<RewardFiles>) {
 
 const bad = 'verifier-bad-reward';
 const tooLong: Partial<RewardFile> = { bytes: null, sizeBytes: 30_000_000 };
+const closed: Partial<RewardFile> = { bytes: null, unreadable: 'EACCES' };
+const manyKeys = (count: number) => ({
+  reward: 1,
+  ...Object.fromEntries(Array.from({ length: count - 1 }, (_, i) => [`k${i}`, i])),
+});
+const longKey = (length: number) => ({ reward: 1, ['🦀'.repeat(length)]: 0 });
 const notUtf8 = new Uint8Array([0xff, 0xfe, 0x31]);
 
 describe('reward.txt', () => {
@@ -40,6 +53,7 @@ describe('reward.txt', () => {
     [notUtf8, bad],
     ['', bad, tooLong],
     ['', bad, { bytes: null, plain: false }],
+    ['', bad, closed],
   ];
   for (const [content, want, more] of cases) {
     test(`${JSON.stringify(content)} ${more ? JSON.stringify(more) : ''}`, () => {
@@ -75,6 +89,10 @@ describe('reward.json', () => {
     ['{"reward":1', bad],
     ['', bad],
     [notUtf8, bad],
+    [JSON.stringify(manyKeys(maxRewardKeys)), manyKeys(maxRewardKeys), 1],
+    [JSON.stringify(manyKeys(maxRewardKeys + 1)), bad],
+    [JSON.stringify(longKey(maxRewardKeyLength)), longKey(maxRewardKeyLength), 1],
+    [JSON.stringify(longKey(maxRewardKeyLength + 1)), bad],
   ];
   for (const [content, want, reward] of cases) {
     test(JSON.stringify(content), () => {
@@ -83,6 +101,18 @@ describe('reward.json', () => {
       else expect(reading).toEqual({ kind: 'reward', reward: reward!, rewards: want as Record<string, number> });
     });
   }
+});
+
+test('what is said of a reward is short, names the cause and holds no half word', () => {
+  const detail = (files: Partial<RewardFiles>) => {
+    const reading = read(files);
+    return reading.kind === 'unscored' ? reading.detail : '';
+  };
+  expect(detail({ text: file('', closed) })).toBe('reward.txt: can not be read (EACCES)');
+  expect(detail({ json: file(JSON.stringify(manyKeys(50_000))) })).toBe('reward.json: 50000 keys, more than 64');
+  expect(detail({ text: file(`the key was refused: sk-${'0123456789'.repeat(9)}`) })).toBe(
+    'reward.txt: not a number: the key was refused:…',
+  );
 });
 
 describe('which file counts', () => {

@@ -1,13 +1,19 @@
 import type { UnscoredReason } from '../ports/outcome.ts';
+import { shownBeginning } from '../process/half-words.ts';
 
 /** Longest reward file that is read. */
 export const maxRewardBytes = 1_000_000;
+/** Most keys of a reward.json, and the longest key in characters: they stand in the log with each outcome. */
+export const maxRewardKeys = 64;
+export const maxRewardKeyLength = 100;
 
-/** A reward file as it was found. `bytes` is null when it was not read: too long, or not a plain file. */
+/** A reward file as it was found. `bytes` is null when it was not read: too long, not a plain file, not readable. */
 export type RewardFile = {
   readonly bytes: Uint8Array | null;
   readonly sizeBytes: number;
   readonly plain: boolean;
+  /** Why it could not be read though it may well be there; null = it could. */
+  readonly unreadable: string | null;
   /** Nanoseconds, by the clock of the file system. */
   readonly modifiedNs: bigint;
 };
@@ -34,10 +40,11 @@ export type RewardReading =
  * | reward.json, with or without reward.txt | reward.json |
  * | reward.json: an object of numbers | key `reward`, else the only key; the others are kept beside it |
  * | reward.json: a bare number, text, list, a value that is no number, several keys without `reward` | bad |
+ * | reward.json: more than 64 keys, or a key of more than 100 characters | bad |
  * | reward.txt alone: one decimal number, blanks around it | the number, under the key `reward` |
  * | reward.txt: anything else | bad |
  * | a reward below 0 or above 1, NaN | bad |
- * | empty, over 1 MB, not UTF-8, not a plain file | bad |
+ * | empty, over 1 MB, not UTF-8, not a plain file, not readable by us | bad |
  * | neither | missing |
  */
 export function readRewards(files: RewardFiles): RewardReading {
@@ -66,6 +73,7 @@ function withText(name: string, file: RewardFile, read: (text: string) => Values
     reason: 'verifier-bad-reward',
     detail: `${name}: ${problem}`,
   });
+  if (file.unreadable !== null) return bad(`can not be read (${file.unreadable})`);
   if (!file.plain) return bad('not a plain file');
   if (file.bytes === null) return bad(`${file.sizeBytes} bytes, more than ${maxRewardBytes}`);
   let text: string;
@@ -96,8 +104,14 @@ function readJson(text: string): Values {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
     return { problem: `not an object of numbers: ${shown(text)}` };
   }
+  const found = Object.entries(value);
+  if (found.length > maxRewardKeys) return { problem: `${found.length} keys, more than ${maxRewardKeys}` };
   const entries: [string, number][] = [];
-  for (const [key, entry] of Object.entries(value)) {
+  for (const [key, entry] of found) {
+    const length = [...key].length;
+    if (length > maxRewardKeyLength) {
+      return { problem: `a key of ${length} characters, more than ${maxRewardKeyLength}: "${shown(key)}"` };
+    }
     if (typeof entry !== 'number' || !Number.isFinite(entry)) {
       return { problem: `the value of "${shown(key)}" is not a number` };
     }
@@ -114,6 +128,5 @@ function readNumber(text: string): Values {
 }
 
 function shown(text: string): string {
-  const line = text.replace(/\s+/g, ' ').trim();
-  return line.length > 60 ? `${line.slice(0, 59)}…` : line;
+  return shownBeginning(text, 60);
 }

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { scriptCommand } from './script-command.ts';
+import { scriptCommand, scriptOddities } from './script-command.ts';
 
 let folder: string;
 beforeAll(() => {
@@ -29,3 +29,34 @@ for (const [text, want] of cases) {
     expect<readonly string[]>(await scriptCommand(path)).toEqual([...want, path]);
   });
 }
+
+const crlf = 'tests/test.sh: it has Windows line ends (CR LF)';
+const oddCases: readonly (readonly [string, readonly string[]])[] = [
+  ['echo hi\n', []],
+  ['#!/bin/sh\necho\r\n', []],
+  ['#!/bin/sh\r\necho\r\n', [crlf]],
+  ['echo hi\r\n', [crlf]],
+  ['#!/no/such/place/python9 -u\n', ['tests/test.sh asks for /no/such/place/python9, which is not there']],
+  // A program of that name on PATH is taken instead.
+  ['#!/no/such/place/sh\n', []],
+  ['#!/usr/bin/env sh\n', []],
+  ['#!/usr/bin/env python9\n', ['tests/test.sh asks for python9 by /usr/bin/env, which does not find it on PATH']],
+  [
+    '#!/usr/bin/env -S A=1 python9 -u\n',
+    ['tests/test.sh asks for python9 by /usr/bin/env, which does not find it on PATH'],
+  ],
+  ['#!/opt/x/python9\r\n', ['tests/test.sh asks for /opt/x/python9, which is not there', crlf]],
+];
+for (const [text, want] of oddCases) {
+  test(`what is odd about ${JSON.stringify(text)}`, async () => {
+    const path = join(folder, 'odd');
+    writeFileSync(path, text);
+    expect(await scriptOddities(path, 'tests/test.sh', { path: '/usr/bin:/bin', ownPath: null })).toEqual(want);
+  });
+}
+
+test('a script that is gone is odd, and no exception', async () => {
+  expect(await scriptOddities(join(folder, 'none'), 'tests/test.sh', { path: undefined, ownPath: null })).toEqual([
+    'tests/test.sh can not be read',
+  ]);
+});

@@ -1,12 +1,43 @@
 import { existsSync } from 'node:fs';
 import { open } from 'node:fs/promises';
-import { basename } from 'node:path';
+import { basename, delimiter, join } from 'node:path';
+
+type FirstLine = {
+  /** As it stands after `#!`; null = there is no such line. */
+  readonly interpreter: string | null;
+  readonly argument: string;
+  readonly windowsLineEnd: boolean;
+};
 
 /**
  * The command that runs a script: by its `#!` line, else by bash. The line is read here, so that a temporary folder
  * mounted without the right to execute does not matter; a shell that this host keeps elsewhere is taken from PATH.
  */
 export async function scriptCommand(path: string): Promise<readonly [string, ...string[]]> {
+  const { interpreter, argument } = await firstLine(path);
+  if (interpreter === null) return ['bash', path];
+  const program = existsSync(interpreter) ? interpreter : basename(interpreter);
+  return argument === '' ? [program, path] : [program, argument, path];
+}
+
+/** The PATH that a script was given; `ownPath` as of `taskPath`. */
+export type ScriptPath = { readonly path: string | undefined; readonly ownPath: string | null };
+
+/**
+ * What about a script may explain that it did not start or left nothing behind, for people; `name` is how it is called
+ * there. Empty = nothing strikes the eye. Never rejects.
+ */
+export async function scriptOddities(file: string, name: string, path: ScriptPath): Promise<readonly string[]> {
+  const line = await firstLine(file).catch(() => null);
+  if (line === null) return [`${name} can not be read`];
+  const missing = missingInterpreter(line, path);
+  return [
+    ...(missing === null ? [] : [`${name} asks for ${missing}`]),
+    ...(line.windowsLineEnd ? [`${name}: it has Windows line ends (CR LF)`] : []),
+  ];
+}
+
+async function firstLine(path: string): Promise<FirstLine> {
   const handle = await open(path, 'r');
   let head: string;
   try {
@@ -16,7 +47,19 @@ export async function scriptCommand(path: string): Promise<readonly [string, ...
     await handle.close();
   }
   const [, interpreter, argument] = /^#![ \t]*(\S+)(?:[ \t]+([^\r\n]*?))?[ \t]*(?:\r?\n|$)/.exec(head) ?? [];
-  if (interpreter === undefined) return ['bash', path];
-  const program = existsSync(interpreter) ? interpreter : basename(interpreter);
-  return argument ? [program, argument, path] : [program, path];
+  return { interpreter: interpreter ?? null, argument: argument ?? '', windowsLineEnd: /^[^\n]*\r\n/.test(head) };
+}
+
+/** What the line asks for in vain, with where it was looked for; null = it is there. */
+function missingInterpreter({ interpreter, argument }: FirstLine, { path, ownPath }: ScriptPath): string | null {
+  const folders = (path ?? '').split(delimiter);
+  const onPath = (program: string) => folders.some((folder) => existsSync(join(folder, program)));
+  if (interpreter === null) return null;
+  if (!existsSync(interpreter)) return onPath(basename(interpreter)) ? null : `${interpreter}, which is not there`;
+  if (basename(interpreter) !== 'env') return null;
+  // `env -S NAME=value program …`: the program is the first word that is neither an option nor a variable.
+  const program = argument.split(/[ \t]+/).find((word) => word !== '' && !word.startsWith('-') && !word.includes('='));
+  if (program === undefined || onPath(program)) return null;
+  const setByTask = ownPath === null ? '' : `, which the task sets to ${ownPath}`;
+  return `${program} by ${interpreter}, which does not find it on PATH${setByTask}`;
 }

@@ -39,13 +39,15 @@ test('folders of the rollout get their names, in every text', () => {
 });
 
 test('long texts are cut and what is gone is counted over all of them', () => {
-  const long = 'a'.repeat(maxTextLength + 100);
+  const long = 'ab '.repeat(maxTextLength / 3 + 33);
   const trajectory = normalizedTrajectory(
     { agent: 'a', steps: [{ kind: 'note', text: long }], finalText: long, verifierOutput: null },
     [],
   );
-  expect(trajectory.cut).toBe(200);
-  expect(trajectory.finalText).toContain('… 100 characters cut …');
+  const each = trajectory.cut / 2;
+  expect(each).toBeGreaterThanOrEqual(long.length - maxTextLength);
+  expect(each).toBeLessThan(long.length - maxTextLength + 6);
+  expect(trajectory.finalText).toContain(`\n… ${each} characters cut …\n`);
   expect(trajectory.verifier).toBeNull();
 });
 
@@ -67,4 +69,17 @@ test('a cut keeps the beginning and the end, counts truly and halves no characte
       expect(head.isWellFormed() && tail.isWellFormed()).toBe(true);
     }),
   );
+});
+
+test('a secret that straddles a cut leaves no half of itself, wherever it stands', () => {
+  const secret = `sk-live-${'0123456789abcdef'.repeat(4)}`;
+  const line = 'a line of output\n';
+  for (const edge of [maxTextLength / 2, maxTextLength / 2 + 5_000]) {
+    for (let back = 0; back <= secret.length; back += 3) {
+      const before = line.repeat(2_000).slice(0, edge - back - 1);
+      const text = `${before} ${secret}\n${line.repeat(2_000)}`.slice(0, maxTextLength + 5_000);
+      const kept = cutText(text, maxTextLength).text.replaceAll(secret, '');
+      expect(kept).not.toMatch(/sk-|[0-9a-f]{8}/);
+    }
+  }
 });

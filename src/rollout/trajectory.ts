@@ -1,6 +1,7 @@
 import type { Trajectory, TrajectoryStep } from '../ports/trajectory.ts';
+import { endOfHead, startOfTail, wordRoom } from '../process/half-words.ts';
 
-/** Longest text of a step that is kept, in UTF-16 units; of a longer one the first and the last half. */
+/** Longest text of a step that is kept, in UTF-16 units; of a longer one the first and the last half, up to a word. */
 export const maxTextLength = 16_000;
 
 /** A folder of the machine and the name by which it stands in a trajectory. */
@@ -20,13 +21,10 @@ export type RawTrajectory = {
  * cut, and what is gone is counted.
  */
 export function normalizedTrajectory(raw: RawTrajectory, places: readonly Place[]): Trajectory {
-  const names = [...places]
-    .sort((a, b) => b.path.length - a.path.length)
-    .map((place) => ({ pattern: new RegExp(`${RegExp.escape(place.path)}(?![\\w-])`, 'g'), name: place.name }));
+  const named = placesNamed(places);
   let cut = 0;
   const kept = (text: string): string => {
-    const named = names.reduce((rest, place) => rest.replace(place.pattern, () => place.name), text);
-    const short = cutText(named, maxTextLength);
+    const short = cutText(named(text), maxTextLength);
     cut += short.cut;
     return short.text;
   };
@@ -48,12 +46,25 @@ export function normalizedTrajectory(raw: RawTrajectory, places: readonly Place[
   return { agent: raw.agent, steps, finalText, cut, verifier };
 }
 
-/** The first and the last half of a text that is longer than `limit`, and how much fell out; no character is halved. */
+/** A text with the names of the places instead of their paths; a path that only begins alike is left alone. */
+export function placesNamed(places: readonly Place[]): (text: string) => string {
+  const names = [...places]
+    .sort((a, b) => b.path.length - a.path.length)
+    .map((place) => ({ pattern: new RegExp(`${RegExp.escape(place.path)}(?![\\w-])`, 'g'), name: place.name }));
+  return (text) => names.reduce((rest, place) => rest.replace(place.pattern, () => place.name), text);
+}
+
+/**
+ * The first and the last half of a text that is longer than `limit`, and how much fell out. No character is halved,
+ * and no word: secrets are looked for only later, and half of one would be kept (see `endOfHead`).
+ */
 export function cutText(text: string, limit: number): { readonly text: string; readonly cut: number } {
   if (text.length <= limit) return { text, cut: 0 };
   const half = Math.floor(limit / 2);
-  const headEnd = isHighSurrogate(text, half - 1) ? half - 1 : half;
-  const tailStart = isHighSurrogate(text, text.length - half - 1) ? text.length - half + 1 : text.length - half;
+  let headEnd = endOfHead(text, half, wordRoom(half));
+  if (isHighSurrogate(text, headEnd - 1)) headEnd--;
+  let tailStart = startOfTail(text, text.length - half, wordRoom(half));
+  if (isHighSurrogate(text, tailStart - 1)) tailStart++;
   const cut = tailStart - headEnd;
   return { text: `${text.slice(0, headEnd)}\n… ${cut} characters cut …\n${text.slice(tailStart)}`, cut };
 }

@@ -44,7 +44,11 @@ export type AgentRun = {
   readonly timeoutMs: number;
   /** Aborted at the deadline and when the rollout is cancelled; `run` must then end soon (its commands are ended for it). */
   readonly signal: AbortSignal;
-  /** The only way to start a process: in the workspace, marked, in a group of its own, under the deadline. Never rejects. */
+  /**
+   * The only way to start a process: in the workspace, marked, in a group of its own, under the deadline. Never
+   * rejects. Where the system has no room for the process (`systemRefused`), the backend gives the rollout up, whatever
+   * the agent makes of it.
+   */
   readonly run: (command: readonly [string, ...string[]], options?: AgentCommandOptions) => Promise<ProcessEnd>;
 };
 

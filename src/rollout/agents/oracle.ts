@@ -4,7 +4,8 @@ import { noUsage } from '../../ports/usage.ts';
 import type { ProcessEnd } from '../../process/process-end.ts';
 import { copyTree } from '../copy-tree.ts';
 import { resolveVariables } from '../local/environment.ts';
-import { scriptCommand } from '../script-command.ts';
+import { scriptCommand, scriptOddities } from '../script-command.ts';
+import { taskPath, whyNotStarted } from '../why-not-started.ts';
 import type { Agent, AgentEnd } from './agent.ts';
 
 /**
@@ -29,12 +30,18 @@ export function createOracleAgent(options: {
       }
       const solution = join(run.env.TMPDIR ?? run.home, 'solution');
       await copyTree(join(run.task.dir, 'solution'), solution);
+      const own = resolveVariables(run.task.env.solution, options.variables, run.task.id);
       const output = await run.run(await scriptCommand(join(solution, 'solve.sh')), {
-        env: { ...resolveVariables(run.task.env.solution, options.variables, run.task.id), SOLUTION_DIR: solution },
+        env: { ...own, SOLUTION_DIR: solution },
         mergeStderr: true,
       });
       if (output.cause === 'not-started') {
-        return ended('not-started', { trouble: { reason: 'agent-setup', detail: output.detail } });
+        const script = join(run.task.dir, 'solution', 'solve.sh');
+        const ownPath = taskPath(run.task.env.environment, run.task.env.solution);
+        const path = { path: own.PATH ?? run.env.PATH, ownPath };
+        const oddities = await scriptOddities(script, 'solution/solve.sh', path);
+        const detail = [whyNotStarted('the solution', output, ownPath), ...oddities].join('; ');
+        return ended('not-started', { trouble: { reason: 'agent-setup', detail } });
       }
       return ended(exitOf(output), {
         steps: [

@@ -35,7 +35,7 @@ function runFor(
     instruction,
     logDir: dir,
     env,
-    task: { id: 'one' } as Task,
+    task: { id: 'one', env: { environment: {}, verifier: {}, solution: {} } } as unknown as Task,
     timeoutMs: 30_000,
     signal,
     run: (command) => runProcess({ command, cwd: workspace, env, timeoutMs: 30_000, signal }),

@@ -1,5 +1,7 @@
 import type { TrajectoryStep } from '../../ports/trajectory.ts';
 import { noUsage } from '../../ports/usage.ts';
+import type { ProcessEnd } from '../../process/process-end.ts';
+import { taskPath, whyNotStarted } from '../why-not-started.ts';
 import type { Agent, AgentEnd, AgentRun } from './agent.ts';
 
 /** One line of a skill that the rehearsal agent can follow. */
@@ -70,8 +72,13 @@ async function perform(run: AgentRun): Promise<AgentEnd> {
   const file = `${run.skillDir}/SKILL.md`;
   const reading = await run.run(['cat', file]);
   if (reading.cause === 'timeout' || reading.cause === 'cancelled') return stopped(null);
+  const notStarted = (program: string, command: ProcessEnd, read: true | null) => {
+    const detail = whyNotStarted(program, command, taskPath(run.task.env.environment));
+    return end(detail, { exit: 'crashed', trouble: { reason: 'environment', detail }, read, didWork: read === true });
+  };
+  if (reading.cause === 'not-started') return notStarted('cat', reading, null);
   if (reading.exitCode !== 0) {
-    const detail = `${file} could not be read: ${reading.detail || reading.stderr.trim() || `exit code ${reading.exitCode}`}`;
+    const detail = `${file} could not be read: ${reading.stderr.trim() || `exit code ${reading.exitCode}`}`;
     return end(detail, {
       exit: 'crashed',
       trouble: { reason: 'skill-not-visible', detail },
@@ -86,10 +93,7 @@ async function perform(run: AgentRun): Promise<AgentEnd> {
   for (const { command } of lines) {
     if (run.signal.aborted) return stopped(true);
     const done = await run.run(['sh', '-c', command]);
-    if (done.cause === 'not-started') {
-      const detail = `sh could not be started: ${done.detail}`;
-      return end(detail, { exit: 'crashed', trouble: { reason: 'environment', detail }, read: true });
-    }
+    if (done.cause === 'not-started') return notStarted('sh', done, true);
     steps.push({
       kind: 'tool',
       name: 'sh',

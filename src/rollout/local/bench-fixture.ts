@@ -57,7 +57,8 @@ export async function makeLocalBench(more: Partial<LocalOptions> = {}): Promise<
     graceMs: 300,
     ...more,
   });
-  const mark = { name: markName, match: 'prefix', value: `${sessionId}/` } as const;
+  const places = [{ folder: tempRoot, sinceMs: null }];
+  const mark = { name: markName, match: 'prefix', value: `${sessionId}/`, places } as const;
   let count = 0;
   return {
     backend,

@@ -1,8 +1,10 @@
-import { chmod, lstat, readdir, rm } from 'node:fs/promises';
+import { chmod, lstat, readdir, realpath, rm, rmdir, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Mark } from '../../process/mark.ts';
+import type { Mark, MarkedPlace } from '../../process/mark.ts';
 import { reapLeftovers } from '../../process/reap-leftovers.ts';
+import { errorCode } from '../../process/system-refusal.ts';
 import { markName } from './environment.ts';
+import { failureOf } from './errors.ts';
 import { isFolderOf } from './prepare.ts';
 
 /** Leftovers had their time already; they get this long between TERM and KILL. */
@@ -13,34 +15,82 @@ export function reapRollout(mark: Mark): Promise<readonly string[]> {
   return reapLeftovers(mark, leftoverGraceMs);
 }
 
-/** Removes a rollout's folder with all that is in it, also what was made read-only; links are not followed. */
-export async function removeFolder(folder: string): Promise<void> {
+/**
+ * Removes a rollout's folder with all that is in it, also what was made read-only; links are not followed. What cannot
+ * be removed keeps nothing else: returns why it cannot, for people; null = all is gone. Never rejects.
+ */
+export async function removeFolder(folder: string): Promise<string | null> {
   try {
     await rm(folder, { recursive: true, force: true });
+    return null;
   } catch {
-    await makeRemovable(folder);
-    await rm(folder, { recursive: true, force: true });
+    return removeEach(folder);
   }
 }
 
-async function makeRemovable(folder: string): Promise<void> {
+async function removeEach(folder: string): Promise<string | null> {
   await chmod(folder, 0o700).catch(() => {});
+  let problem: string | null = null;
   for (const entry of await readdir(folder, { withFileTypes: true }).catch(() => [])) {
-    if (entry.isDirectory()) await makeRemovable(join(folder, entry.name));
+    const path = join(folder, entry.name);
+    const met = entry.isDirectory() ? await removeEach(path) : await problemOf(unlink(path));
+    problem ??= met;
+  }
+  return problem ?? problemOf(rmdir(folder));
+}
+
+async function problemOf(removal: Promise<void>): Promise<string | null> {
+  try {
+    await removal;
+    return null;
+  } catch (error) {
+    return errorCode(error) === 'ENOENT' ? null : (error as Error).message;
   }
 }
 
-/** Ends processes and removes folders that rollouts of an earlier process of this session left; for people. */
+/**
+ * Ends processes and removes folders that rollouts of an earlier process of this session left. Returns what it did and
+ * what it could not do, for people. Throws only when the system has no room to look.
+ */
 export async function sweepSession(sessionId: string, tempRoot: string): Promise<readonly string[]> {
-  const ended = await reapRollout({ name: markName, match: 'prefix', value: `${sessionId}/` });
-  const removed: string[] = [];
-  for (const name of await readdir(tempRoot).catch(() => [])) {
-    if (!isFolderOf(sessionId, name)) continue;
-    const folder = join(tempRoot, name);
-    const stat = await lstat(folder).catch(() => null);
-    if (stat === null || !stat.isDirectory() || stat.uid !== (process.getuid?.() ?? stat.uid)) continue;
-    await removeFolder(folder);
-    removed.push(`folder ${folder}`);
+  const left = await foldersLeft(sessionId, tempRoot);
+  const mark: Mark = {
+    name: markName,
+    match: 'prefix',
+    value: `${sessionId}/`,
+    places: left.filter((one) => one.ours),
+  };
+  const lines: string[] = [];
+  try {
+    lines.push(...(await reapRollout(mark)));
+  } catch (error) {
+    const failure = failureOf(error, tempRoot);
+    if (failure !== null) throw failure;
+    lines.push(`leftover processes could not be looked for (${(error as Error).message})`);
   }
-  return [...ended, ...removed];
+  for (const { folder, ours } of left) {
+    const problem = ours ? await removeFolder(folder) : 'it belongs to another user';
+    lines.push(
+      problem === null ? `folder ${folder}` : `folder ${folder} could not be removed (${problem}); remove it by hand`,
+    );
+  }
+  return lines;
+}
+
+type Left = MarkedPlace & { readonly ours: boolean };
+
+async function foldersLeft(sessionId: string, tempRoot: string): Promise<readonly Left[]> {
+  const root = await realpath(tempRoot).catch(() => tempRoot);
+  const names = (await readdir(root).catch(() => [])).filter((name) => isFolderOf(sessionId, name)).sort();
+  const found = await Promise.all(
+    names.map(async (name): Promise<readonly Left[]> => {
+      const folder = join(root, name);
+      const stat = await lstat(folder).catch(() => null);
+      if (stat === null || !stat.isDirectory()) return [];
+      const ours = stat.uid === (process.getuid?.() ?? stat.uid);
+      // A file system that knows no such time says 0.
+      return [{ folder, ours, sinceMs: stat.birthtimeMs > 0 ? stat.birthtimeMs : null }];
+    }),
+  );
+  return found.flat();
 }

@@ -1,5 +1,6 @@
 import { type ExitCause, type Outcome, scored, unscored } from '../../ports/outcome.ts';
 import { readRewards } from '../rewards.ts';
+import { whyNotStarted } from '../why-not-started.ts';
 import type { AgentOutcome } from './run.ts';
 import type { VerifierRun } from './verify.ts';
 
@@ -20,11 +21,18 @@ export function unscoredBeforeVerifier(agent: AgentOutcome, skillWasChanged: boo
 export function outcomeOf(
   agent: AgentOutcome,
   verifier: VerifierRun,
-  more: { readonly hasSkill: boolean; readonly passThreshold: number },
+  more: {
+    readonly hasSkill: boolean;
+    readonly passThreshold: number;
+    /** See `taskPath`. */
+    readonly ownPath: string | null;
+  },
 ): Outcome {
   if (verifier.kind === 'tampered') return unscored('tampered', verifier.detail);
   const { end, files } = verifier;
-  if (end.cause === 'not-started') return unscored('verifier-crash', end.detail);
+  if (end.cause === 'not-started') {
+    return unscored('verifier-crash', whyNotStarted('the verifier', end, more.ownPath));
+  }
   if (end.cause === 'timeout') return unscored('verifier-timeout', 'the verifier ran into its time limit');
   const reading = readRewards(files);
   if (reading.kind === 'unscored') {
@@ -36,6 +44,13 @@ export function outcomeOf(
     read: more.hasSkill ? agent.end.read : null,
     agentTimedOut: agent.timedOut,
   });
+}
+
+/** Can the test script itself be at fault for this? */
+export function mayLieAtScript(outcome: Outcome): boolean {
+  if (outcome.status === 'scored') return false;
+  const { reason } = outcome;
+  return reason === 'verifier-crash' || reason === 'verifier-missing-reward' || reason === 'verifier-bad-reward';
 }
 
 /** How the agent ended: our own clock decides about the deadline. */

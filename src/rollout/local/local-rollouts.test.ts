@@ -2,7 +2,6 @@ import { describe, expect, test } from 'bun:test';
 import { existsSync, mkdirSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { fail } from '../../ports/failure.ts';
-import type { MountedSkill, RolloutReport } from '../../ports/rollouts.ts';
 import type { Task } from '../../ports/task.ts';
 import { noUsage } from '../../ports/usage.ts';
 import { findMarked, reapLeftovers } from '../../process/reap-leftovers.ts';
@@ -11,38 +10,15 @@ import type { Agent, AgentRun } from '../agents/agent.ts';
 import { createNopAgent } from '../agents/nop.ts';
 import { createOracleAgent } from '../agents/oracle.ts';
 import { createSelfCheckAgent } from '../self-check-agent.ts';
-import { type LocalBench, makeLocalBench } from './bench-fixture.ts';
+import { makeLocalBench } from './bench-fixture.ts';
+import { reportOf, resultOf, withBench } from './bench-runs-fixture.ts';
 import { markName } from './environment.ts';
-import type { LocalOptions } from './options.ts';
 
 const pass = 'echo 1 > "$LOGS_DIR/verifier/reward.txt"';
 const verdict = (condition: string) =>
   `if ${condition}; then echo 1; else echo 0; fi > "$LOGS_DIR/verifier/reward.txt"`;
 const reference = (name: string) => `\${${name}}`;
 const never = () => new AbortController().signal;
-
-/** A bench that must be clean when the test is over. */
-async function withBench(options: Partial<LocalOptions>, body: (bench: LocalBench) => Promise<void>): Promise<void> {
-  const bench = await makeLocalBench(options);
-  try {
-    await body(bench);
-    expect(await bench.leftovers()).toEqual([]);
-  } finally {
-    await bench.close();
-  }
-}
-
-async function report(bench: LocalBench, task: Task, skill: MountedSkill | null = null): Promise<RolloutReport> {
-  const request = { key: 'k', task, skill, attempt: 0, try: 0, signal: never() };
-  for await (const one of bench.backend.performRollouts([request], { signal: never() })) return one;
-  throw new Error('no report');
-}
-
-async function result(bench: LocalBench, task: Task, skill: MountedSkill | null = null) {
-  const one = await report(bench, task, skill);
-  if (one.kind !== 'finished') throw new Error(`not finished: ${JSON.stringify(one)}`);
-  return one.result;
-}
 
 /** An agent of which only `run` matters. */
 function agentThat(run: (run: AgentRun) => Promise<unknown>, more: Partial<Agent> = {}): Agent {
@@ -71,7 +47,7 @@ describe('what a rollout hands back', () => {
         instruction: 'echo "I am in $APP_DIR"',
         test: `echo "tests in $TESTS_DIR"; ${pass}`,
       });
-      const { trajectory, versions, usage, exit, durationMs } = await result(bench, task);
+      const { trajectory, versions, usage, exit, durationMs } = await resultOf(bench, task);
       expect(trajectory).toEqual({
         agent: 'self-check',
         steps: [{ kind: 'tool', name: 'bash', input: task.instruction, output: 'I am in $APP_DIR\n', exitCode: 0 }],
@@ -88,7 +64,7 @@ describe('what a rollout hands back', () => {
   test('the exit as our own clock knows it, though the agent exits 0 when it is told to stop', () =>
     withBench({}, async (bench) => {
       const instruction = 'trap "exit 0" TERM; while :; do sleep 0.02; done';
-      const { exit, outcome } = await result(
+      const { exit, outcome } = await resultOf(
         bench,
         await bench.task({ instruction, test: pass, agentTimeoutSec: 0.3 }),
       );
@@ -102,19 +78,22 @@ describe('the reward', () => {
     withBench({}, async (bench) => {
       const test = 'mv prepared.json "$LOGS_DIR/verifier/reward.json"; echo 0 > "$LOGS_DIR/verifier/reward.txt"';
       const task = await bench.task({ instruction: `echo '{"reward":1}' > prepared.json`, test });
-      expect((await result(bench, task)).outcome).toMatchObject({ status: 'unscored', reason: 'tampered' });
+      expect((await resultOf(bench, task)).outcome).toMatchObject({ status: 'unscored', reason: 'tampered' });
     }));
 
   test('behind a replaced folder of logs is tampering', () =>
     withBench({}, async (bench) => {
       const task = await bench.task({ instruction: 'rm -rf "$LOGS_DIR"; ln -s "$APP_DIR" "$LOGS_DIR"', test: pass });
-      expect((await result(bench, task)).outcome).toMatchObject({ status: 'unscored', reason: 'tampered' });
+      expect((await resultOf(bench, task)).outcome).toMatchObject({ status: 'unscored', reason: 'tampered' });
     }));
 
   test('that is a pipe does not hold us', () =>
     withBench({}, async (bench) => {
       const task = await bench.task({ instruction: ':', test: 'mkfifo "$LOGS_DIR/verifier/reward.txt"' });
-      expect((await result(bench, task)).outcome).toMatchObject({ status: 'unscored', reason: 'verifier-bad-reward' });
+      expect((await resultOf(bench, task)).outcome).toMatchObject({
+        status: 'unscored',
+        reason: 'verifier-bad-reward',
+      });
     }));
 
   test('of 30 MB is not read', () =>
@@ -123,13 +102,16 @@ describe('the reward', () => {
         instruction: ':',
         test: 'head -c 30000000 /dev/zero > "$LOGS_DIR/verifier/reward.json"',
       });
-      expect((await result(bench, task)).outcome).toMatchObject({ status: 'unscored', reason: 'verifier-bad-reward' });
+      expect((await resultOf(bench, task)).outcome).toMatchObject({
+        status: 'unscored',
+        reason: 'verifier-bad-reward',
+      });
     }));
 
   test('is asked for on an empty workspace when the agent removed it', () =>
     withBench({}, async (bench) => {
       const task = await bench.task({ instruction: 'cd /; rm -rf "$APP_DIR"', test: verdict('[ -f answer ]') });
-      expect((await result(bench, task)).outcome).toMatchObject({ status: 'scored', hard: 0 });
+      expect((await resultOf(bench, task)).outcome).toMatchObject({ status: 'scored', hard: 0 });
     }));
 });
 
@@ -148,14 +130,14 @@ describe('the workspace', () => {
           test: pass,
           files: { 'environment/data/sub/a.txt': 'data\n', 'environment/tool': '#!/bin/sh\necho tool\n' },
         });
-        expect((await result(bench, task)).trajectory?.finalText).toBe('tool\ndata\n$APP_DIR/sub\n');
+        expect((await resultOf(bench, task)).trajectory?.finalText).toBe('tool\ndata\n$APP_DIR/sub\n');
       },
     ));
 
   test('never takes a file out of its folder', () =>
     withBench({ prepareFiles: async () => [{ from: 'a', to: '../../a', mode: null }] }, async (bench) => {
       const task = await bench.task({ instruction: ':', test: pass, files: { 'environment/a': 'a' } });
-      expect(await report(bench, task)).toMatchObject({ kind: 'failed', failure: { code: 'pack' } });
+      expect(await reportOf(bench, task)).toMatchObject({ kind: 'failed', failure: { code: 'pack' } });
     }));
 
   test('is asked for once for each task', async () => {
@@ -166,8 +148,8 @@ describe('the workspace', () => {
     };
     await withBench({ prepareFiles }, async (bench) => {
       const task = await bench.task({ instruction: ':', test: pass });
-      await result(bench, task);
-      await result(bench, task);
+      await resultOf(bench, task);
+      await resultOf(bench, task);
       expect(asked).toBe(1);
     });
   });
@@ -177,7 +159,7 @@ describe('the workspace', () => {
       const outside = join(bench.folder, 'outside');
       mkdirSync(join(outside, 'kept'), { recursive: true });
       const instruction = `mkdir -p a/b; touch a/b/c; ln -s ${outside} link; chmod 000 a/b; chmod 555 a`;
-      await result(bench, await bench.task({ instruction, test: pass }));
+      await resultOf(bench, await bench.task({ instruction, test: pass }));
       expect(readdirSync(outside)).toEqual(['kept']);
     }));
 });
@@ -197,7 +179,7 @@ describe('the environment', () => {
         env,
       });
       const mark = `${bench.sessionId}/k`;
-      expect((await result(bench, task)).trajectory?.verifier?.output).toBe(
+      expect((await resultOf(bench, task)).trajectory?.verifier?.output).toBe(
         `value,default,home,${mark}\nvalue,,home,${mark}\n`,
       );
     }));
@@ -205,7 +187,7 @@ describe('the environment', () => {
   test('with a variable that is not set keeps the rollout from starting, and preflight says so', async () => {
     const bench = await makeLocalBench();
     const task = await bench.task({ instruction: ':', test: pass, env });
-    expect(await report(bench, task)).toMatchObject({ kind: 'failed', failure: { code: 'config' } });
+    expect(await reportOf(bench, task)).toMatchObject({ kind: 'failed', failure: { code: 'config' } });
     await bench.close();
     await withBench({ tasks: [task] }, async (other) => {
       const findings = (await other.backend.preflight()).filter((finding) => finding.level === 'error');
@@ -233,7 +215,7 @@ describe('the skill', () => {
           'environment/.agents/skills/t/SKILL.md': 't\n',
         },
       });
-      const { trajectory } = await result(bench, task, await bench.skill('the candidate\n', {}));
+      const { trajectory } = await resultOf(bench, task, await bench.skill('the candidate\n', {}));
       expect(trajectory?.finalText).toBe('the candidate\nthe candidate\n');
       expect(trajectory?.verifier?.output).toBe(
         './.agents\n./.agents/skills\n./.agents/skills/t\n./.agents/skills/t/SKILL.md\n$HOME\n',
@@ -244,7 +226,7 @@ describe('the skill', () => {
   test('cannot be measured with an agent that takes none', () =>
     withBench({ agent: createNopAgent() }, async (bench) => {
       const task = await bench.task({ instruction: ':', test: pass });
-      const one = await report(bench, task, await bench.skill('text', {}));
+      const one = await reportOf(bench, task, await bench.skill('text', {}));
       expect(one).toMatchObject({ kind: 'failed', failure: { code: 'config' } });
     }));
 });
@@ -258,7 +240,7 @@ describe('agents', () => {
     });
     return withBench({ agent }, async (bench) => {
       const task = await bench.task({ instruction: '', test: pass, agentTimeoutSec: 0.1 });
-      const { outcome, exit } = await result(bench, task);
+      const { outcome, exit } = await resultOf(bench, task);
       expect(exit).toBe('timeout');
       expect(outcome).toMatchObject({ status: 'unscored', reason: 'agent-did-no-work' });
       const end = await late!.run(['touch', join(bench.folder, 'late')]);
@@ -272,7 +254,7 @@ describe('agents', () => {
       throw fail('auth', 'the key was refused', 'provider', 'set another key');
     });
     return withBench({ agent }, async (bench) => {
-      const one = await report(bench, await bench.task({ instruction: '', test: pass }));
+      const one = await reportOf(bench, await bench.task({ instruction: '', test: pass }));
       expect(one).toMatchObject({ kind: 'failed', failure: { code: 'auth' } });
     });
   });
@@ -288,7 +270,7 @@ describe('agents', () => {
           'solution/helper': 'helper\n',
         },
       });
-      const { outcome, exit, trajectory } = await result(bench, task);
+      const { outcome, exit, trajectory } = await resultOf(bench, task);
       expect(outcome).toMatchObject({ status: 'scored', hard: 1 });
       expect(exit).toBe('nonzero');
       expect(trajectory?.steps.at(-1)).toMatchObject({ kind: 'tool', exitCode: 3 });
@@ -297,14 +279,14 @@ describe('agents', () => {
 
   test('oracle: a task without a solution is no failure of anybody', () =>
     withBench({ agent: createOracleAgent({ variables: {} }) }, async (bench) => {
-      const { outcome, trajectory } = await result(bench, await bench.task({ instruction: '', test: pass }));
+      const { outcome, trajectory } = await resultOf(bench, await bench.task({ instruction: '', test: pass }));
       expect(outcome).toMatchObject({ status: 'unscored', reason: 'agent-setup' });
       expect(trajectory).toBeNull();
     }));
 
   test('nop: doing nothing is scored', () =>
     withBench({ agent: createNopAgent() }, async (bench) => {
-      const { outcome } = await result(bench, await bench.task({ instruction: '', test: verdict('[ -e out ]') }));
+      const { outcome } = await resultOf(bench, await bench.task({ instruction: '', test: verdict('[ -e out ]') }));
       expect(outcome).toMatchObject({ status: 'scored', hard: 0, read: null });
     }));
 });
@@ -320,7 +302,7 @@ describe('failures that are never outcomes', () => {
         throw Object.assign(new Error(code), { code });
       };
       return withBench({ prepareFiles }, async (bench) => {
-        const one = await report(bench, await bench.task({ instruction: '', test: pass }));
+        const one = await reportOf(bench, await bench.task({ instruction: '', test: pass }));
         expect(one).toMatchObject({ kind: 'failed', failure: { code: want } });
       });
     });
@@ -334,14 +316,14 @@ describe('failures that are never outcomes', () => {
     };
     return withBench({ prepareFiles }, async (bench) => {
       const task = await bench.task({ instruction: ':', test: pass });
-      expect(await report(bench, task)).toMatchObject({ kind: 'failed' });
-      expect((await result(bench, task)).outcome).toMatchObject({ status: 'scored' });
+      expect(await reportOf(bench, task)).toMatchObject({ kind: 'failed' });
+      expect((await resultOf(bench, task)).outcome).toMatchObject({ status: 'scored' });
     });
   });
 
   test('a temporary folder that is not there', () =>
     withBench({ tempRoot: '/no/such/folder' }, async (bench) => {
-      const one = await report(bench, await bench.task({ instruction: '', test: pass }));
+      const one = await reportOf(bench, await bench.task({ instruction: '', test: pass }));
       expect(one).toMatchObject({ kind: 'failed', failure: { code: 'disk', where: '/no/such/folder' } });
       expect((await bench.backend.preflight()).some((finding) => finding.level === 'error')).toBe(true);
       expect(await bench.backend.sweep()).toEqual([]);
@@ -349,7 +331,7 @@ describe('failures that are never outcomes', () => {
 
   test('no consent', () =>
     withBench({ unsandboxedAllowed: false }, async (bench) => {
-      const one = await report(bench, await bench.task({ instruction: '', test: pass }));
+      const one = await reportOf(bench, await bench.task({ instruction: '', test: pass }));
       expect(one).toMatchObject({ kind: 'failed', failure: { code: 'preflight' } });
       const errors = (await bench.backend.preflight()).filter((finding) => finding.level === 'error');
       expect(errors.map((finding) => finding.fix).join()).toContain('--allow-unsandboxed');
@@ -360,7 +342,7 @@ describe('failures that are never outcomes', () => {
       throw new Error('odd');
     };
     return withBench({ prepareFiles }, async (bench) => {
-      const { outcome, trajectory } = await result(bench, await bench.task({ instruction: '', test: pass }));
+      const { outcome, trajectory } = await resultOf(bench, await bench.task({ instruction: '', test: pass }));
       expect(outcome).toEqual({ status: 'unscored', reason: 'environment', detail: 'odd' });
       expect(trajectory).toBeNull();
     });

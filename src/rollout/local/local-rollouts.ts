@@ -1,11 +1,11 @@
 import { realpath } from 'node:fs/promises';
 import { type Failure, fail } from '../../ports/failure.ts';
+import type { Outcome } from '../../ports/outcome.ts';
 import type { Finding } from '../../ports/preflight.ts';
 import type { RolloutProgress, RolloutReport, RolloutRequest, Rollouts } from '../../ports/rollouts.ts';
 import type { Task } from '../../ports/task.ts';
-import type { Trajectory } from '../../ports/trajectory.ts';
 import { reportsOf } from '../report-queue.ts';
-import { normalizedTrajectory, type RawTrajectory } from '../trajectory.ts';
+import { cutText, normalizedTrajectory, type Place, placesNamed, type RawTrajectory } from '../trajectory.ts';
 import { reapRollout, removeFolder, sweepSession } from './clean.ts';
 import { markName } from './environment.ts';
 import { failureToStart } from './errors.ts';
@@ -57,22 +57,28 @@ export class LocalRollouts implements Rollouts {
     if (signal.aborted) return { kind: 'cancelled', key };
     const refused = this.#refusal(request);
     if (refused !== null) return { kind: 'failed', key, failure: refused };
-    const context: LaunchContext = {
-      mark: { name: markName, match: 'exact', value: `${this.#options.sessionId}/${key}` },
-      cancelled: signal,
-      graceMs: this.#options.graceMs ?? defaultGraceMs,
-    };
     const onPhase = (phase: RolloutProgress['phase']) => more.onProgress?.({ key, phase });
     const copies = () => this.#copiesOf(request.task);
 
     let versions: Readonly<Record<string, string>>;
     let folders: Folders;
+    const sinceMs = Date.now();
     try {
       versions = await this.versions();
       folders = await makeFolders(await this.#tempRoot(), this.#options.sessionId, key);
     } catch (error) {
       return { kind: 'failed', key, failure: failureToStart(error, this.#options.tempRoot) };
     }
+    const context: LaunchContext = {
+      mark: {
+        name: markName,
+        match: 'exact',
+        value: `${this.#options.sessionId}/${key}`,
+        places: [{ folder: folders.root, sinceMs }],
+      },
+      cancelled: signal,
+      graceMs: this.#options.graceMs ?? defaultGraceMs,
+    };
     const work = await performWork({ request, folders, context, options: this.#options, copies, onPhase });
     onPhase('clean');
     const problem = await clean(context, folders);
@@ -83,8 +89,10 @@ export class LocalRollouts implements Rollouts {
       case 'failed':
         return { kind: 'failed', key, failure: work.failure };
       case 'done': {
-        const { outcome, usage, exit } = work;
-        const trajectory = keptTrajectory(work.raw, folders, problem);
+        const { usage, exit } = work;
+        const places = placesOf(folders);
+        const outcome = keptOutcome(work.outcome, [...places, { path: request.task.dir, name: '<task>' }]);
+        const trajectory = keptTrajectory(work.raw, places, problem);
         const durationMs = performance.now() - startedAt;
         return { kind: 'finished', key, result: { outcome, trajectory, usage, exit, durationMs, versions } };
       }
@@ -123,19 +131,32 @@ export class LocalRollouts implements Rollouts {
   }
 }
 
-/** Ends and removes all that is left. Returns what could not be removed, for people; the next `sweep` tries again. */
+/** Ends and removes all that is left. Returns what could not be, for people; the next `sweep` tries again. */
 async function clean(context: LaunchContext, folders: Folders): Promise<string | null> {
+  let running: string | null = null;
   try {
     await reapRollout(context.mark);
-    await removeFolder(folders.root);
-    return null;
   } catch (error) {
-    return `A folder of this rollout could not be removed: ${(error as Error).message}`;
+    running = `What this rollout left running could not be looked for: ${(error as Error).message}.`;
   }
+  const left = await removeFolder(folders.root);
+  const folder =
+    left === null ? null : `The folder of this rollout could not be removed: ${left}. The next start tries it again.`;
+  const problems = [running, folder].filter((problem) => problem !== null);
+  return problems.length === 0 ? null : problems.join(' ');
 }
 
-function keptTrajectory(raw: RawTrajectory | null, folders: Folders, problem: string | null): Trajectory | null {
+function keptTrajectory(raw: RawTrajectory | null, places: readonly Place[], problem: string | null) {
   if (raw === null) return null;
   const steps = problem === null ? raw.steps : [...raw.steps, { kind: 'note', text: problem } as const];
-  return normalizedTrajectory({ ...raw, steps }, placesOf(folders));
+  return normalizedTrajectory({ ...raw, steps }, places);
+}
+
+/** A detail is a line for people: longer ones are messages of programs. */
+const maxDetailLength = 2_000;
+
+/** The outcome as it is kept: like a trajectory it names no folder of this machine. */
+function keptOutcome(outcome: Outcome, places: readonly Place[]): Outcome {
+  if (outcome.status === 'scored') return outcome;
+  return { ...outcome, detail: cutText(placesNamed(places)(outcome.detail), maxDetailLength).text };
 }

@@ -1,10 +1,14 @@
+import { join } from 'node:path';
 import type { Failure } from '../../ports/failure.ts';
 import { type ExitCause, type Outcome, unscored } from '../../ports/outcome.ts';
 import type { RolloutProgress, RolloutRequest } from '../../ports/rollouts.ts';
+import type { Task } from '../../ports/task.ts';
 import { noUsage, type Usage } from '../../ports/usage.ts';
+import { type ScriptPath, scriptOddities } from '../script-command.ts';
 import type { RawTrajectory } from '../trajectory.ts';
+import { taskPath } from '../why-not-started.ts';
 import { reapRollout } from './clean.ts';
-import { exitOf, outcomeOf, unscoredBeforeVerifier } from './collect.ts';
+import { exitOf, mayLieAtScript, outcomeOf, unscoredBeforeVerifier } from './collect.ts';
 import { cleanEnvironment, resolveVariables } from './environment.ts';
 import { diskFull, failureOf, isDiskFull } from './errors.ts';
 import type { Folders } from './folders.ts';
@@ -12,7 +16,7 @@ import type { LaunchContext } from './launch.ts';
 import type { LocalOptions, WorkspaceCopy } from './options.ts';
 import { fillWorkspace } from './prepare.ts';
 import { type AgentOutcome, runAgent } from './run.ts';
-import { mountSkill, skillChanged, unlinkSkill } from './skill-mount.ts';
+import { type Mount, mountSkill, skillChanged, unlinkSkill } from './skill-mount.ts';
 import { runVerifier } from './verify.ts';
 
 /** What one rollout came to. `raw` is null when nothing ran. */
@@ -43,22 +47,16 @@ export async function performWork(rollout: Rollout): Promise<Work> {
     return await phases(rollout);
   } catch (error) {
     if (rollout.context.cancelled.aborted) return { kind: 'cancelled' };
-    return workOfError(error, rollout.options.tempRoot);
+    const failure = failureOf(error, rollout.options.tempRoot)?.failure;
+    if (failure !== undefined) return { kind: 'failed', failure };
+    const outcome = unscored('environment', error instanceof Error ? error.message : String(error));
+    return { kind: 'done', outcome, raw: null, usage: noUsage, exit: 'not-started' };
   }
-}
-
-/** What an exception of the backend amounts to: a failure, or a rollout without a score. */
-function workOfError(error: unknown, where: string): Work {
-  const failure = failureOf(error, where);
-  if (failure !== null) return { kind: 'failed', failure };
-  const detail = error instanceof Error ? error.message : String(error);
-  return { kind: 'done', outcome: unscored('environment', detail), raw: null, usage: noUsage, exit: 'not-started' };
 }
 
 async function phases(rollout: Rollout): Promise<Work> {
   const { request, folders, context, options, onPhase } = rollout;
   const { task, skill } = request;
-  const cancelled: Work = { kind: 'cancelled' };
 
   onPhase('prepare');
   const resolve = (env: Readonly<Record<string, string>>) => resolveVariables(env, options.variables, task.id);
@@ -66,7 +64,7 @@ async function phases(rollout: Rollout): Promise<Work> {
   const forVerifier = { ...forAll, ...resolve(task.env.verifier) };
   await fillWorkspace(task, await rollout.copies(), folders);
   const mount = skill === null ? null : await mountSkill(skill, folders, options.agent.skillMounts);
-  if (context.cancelled.aborted) return cancelled;
+  if (context.cancelled.aborted) return { kind: 'cancelled' };
 
   onPhase('agent');
   const agent = await runAgent(
@@ -83,9 +81,27 @@ async function phases(rollout: Rollout): Promise<Work> {
     },
     context,
   );
+  try {
+    return await judge(rollout, agent, mount, cleanEnvironment(options.hostEnv, forVerifier, folders));
+  } catch (error) {
+    if (context.cancelled.aborted || failureOf(error, '') !== null) throw error;
+    // The agent ran: what it did is kept, whatever became of its verdict.
+    return workOf(rollout, agent, outcomeOfError(error, folders), null);
+  }
+}
+
+/** From the agent's end to the outcome. */
+async function judge(
+  rollout: Rollout,
+  agent: AgentOutcome,
+  mount: Mount | null,
+  env: Readonly<Record<string, string>>,
+): Promise<Work> {
+  const { request, folders, context, options, onPhase } = rollout;
+  const { task, skill } = request;
   // What the agent left running must be gone before the tests come into being.
   await reapRollout(context.mark);
-  if (context.cancelled.aborted) return cancelled;
+  if (context.cancelled.aborted) return { kind: 'cancelled' };
   const changed = mount !== null && (await skillChanged(mount));
   if (mount !== null) await unlinkSkill(mount);
 
@@ -93,11 +109,32 @@ async function phases(rollout: Rollout): Promise<Work> {
   if (early !== null) return workOf(rollout, agent, early, null);
 
   onPhase('verifier');
-  const env = cleanEnvironment(options.hostEnv, forVerifier, folders);
   const verifier = await runVerifier(task, folders, env, context);
-  if (verifier.kind === 'ended' && verifier.end.cause === 'cancelled') return cancelled;
-  const outcome = outcomeOf(agent, verifier, { hasSkill: skill !== null, passThreshold: options.passThreshold });
-  return workOf(rollout, agent, outcome, verifier.kind === 'ended' ? verifier.end.stdout : null);
+  if (verifier.kind === 'ended' && verifier.end.cause === 'cancelled') return { kind: 'cancelled' };
+  const ownPath = taskPath(task.env.environment, task.env.verifier);
+  const outcome = outcomeOf(agent, verifier, {
+    hasSkill: skill !== null,
+    passThreshold: options.passThreshold,
+    ownPath,
+  });
+  const output = verifier.kind === 'ended' ? verifier.end.stdout : null;
+  return workOf(rollout, agent, await explained(outcome, task, { path: env.PATH, ownPath }), output);
+}
+
+/** The outcome with what strikes the eye about the test script, where that may be at fault. */
+async function explained(outcome: Outcome, task: Task, path: ScriptPath): Promise<Outcome> {
+  if (outcome.status === 'scored' || !mayLieAtScript(outcome)) return outcome;
+  const oddities = await scriptOddities(join(task.dir, 'tests', 'test.sh'), 'tests/test.sh', path);
+  return unscored(outcome.reason, [outcome.detail, ...oddities].join('; '));
+}
+
+/** An exception after the agent's end. What is wrong with the rollout's own folders is the agent's doing. */
+function outcomeOfError(error: unknown, folders: Folders): Outcome {
+  const { path, message } = error as NodeJS.ErrnoException;
+  const detail = message ?? String(error);
+  return path !== undefined && `${path}/`.startsWith(`${folders.root}/`)
+    ? unscored('tampered', `the agent left something in the way of the verifier: ${detail}`)
+    : unscored('environment', detail);
 }
 
 async function workOf(
@@ -109,7 +146,7 @@ async function workOf(
   // Work on a full disk proves nothing, unless it passed all the same.
   const passed = outcome.status === 'scored' && outcome.hard === 1;
   if (!passed && (await isDiskFull(rollout.folders.root))) {
-    return { kind: 'failed', failure: diskFull(rollout.options.tempRoot) };
+    return { kind: 'failed', failure: diskFull(rollout.options.tempRoot).failure };
   }
   const { exit, steps, finalText, usage } = agent.end;
   const raw = exit === 'not-started' ? null : { agent: rollout.options.agent.name, steps, finalText, verifierOutput };

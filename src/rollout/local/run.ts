@@ -1,9 +1,9 @@
-import { SkilloptError } from '../../ports/failure.ts';
 import { unknownUsage } from '../../ports/usage.ts';
 import type { ProcessEnd } from '../../process/process-end.ts';
 import { longestTimerMs } from '../../process/run-process.ts';
 import { within } from '../../process/wait.ts';
 import type { Agent, AgentCommandOptions, AgentEnd, AgentRun } from '../agents/agent.ts';
+import { demandStarted, failureOf } from './errors.ts';
 import { type LaunchContext, launch } from './launch.ts';
 
 /** How an agent ended, as the backend knows it. */
@@ -17,13 +17,15 @@ const handBackMs = 3_000;
 
 /**
  * Runs the agent under its deadline. An agent that does not come back after deadline or cancel is given up: it can
- * start nothing any more. Throws only what is never an outcome: a `SkilloptError`.
+ * start nothing any more. Throws only what is never an outcome (see `failureOf`): also, whatever the agent made of it,
+ * that the system had no room for one of its commands.
  */
 export async function runAgent(agent: Agent, seat: AgentSeat, context: LaunchContext): Promise<AgentOutcome> {
   const deadlineAt = performance.now() + seat.timeoutMs;
   const controller = new AbortController();
   let timedOut = false;
   let over = false;
+  const refusals: ProcessEnd[] = [];
   const timer = setTimeout(
     () => {
       timedOut = true;
@@ -39,13 +41,15 @@ export async function runAgent(agent: Agent, seat: AgentSeat, context: LaunchCon
     const leftMs = deadlineAt - performance.now();
     if (over || leftMs <= 0) return refused;
     const { timeoutMs, env, cwd, ...rest } = options;
-    return launch(context, {
+    const ended = await launch(context, {
       ...rest,
       command,
       cwd: cwd ?? seat.workspace,
       env: { ...seat.env, ...env },
       timeoutMs: Math.min(timeoutMs ?? leftMs, leftMs),
     });
+    if (ended.systemRefused) refusals.push(ended);
+    return ended;
   };
 
   const aborted = new Promise<void>((resolve) => {
@@ -56,6 +60,7 @@ export async function runAgent(agent: Agent, seat: AgentSeat, context: LaunchCon
   try {
     const first = await Promise.race([working, aborted]);
     const end = first ?? (await within(working, context.graceMs + handBackMs)) ?? neverCameBack;
+    refusals.forEach(demandStarted);
     return { end, timedOut: timedOut || end.exit === 'timeout' };
   } finally {
     over = true;
@@ -65,12 +70,12 @@ export async function runAgent(agent: Agent, seat: AgentSeat, context: LaunchCon
   }
 }
 
-/** An exception becomes a crash of the agent, unless it is one of ours. */
+/** An exception becomes a crash of the agent, unless it is never an outcome. */
 async function settle(run: Promise<AgentEnd>): Promise<AgentEnd> {
   try {
     return await run;
   } catch (error) {
-    if (error instanceof SkilloptError) throw error;
+    if (failureOf(error, '') !== null) throw error;
     return {
       ...neverCameBack,
       exit: 'crashed',
@@ -94,6 +99,7 @@ const refused: ProcessEnd = {
   exitCode: null,
   signal: null,
   detail: 'the time was up before the start',
+  systemRefused: false,
   durationMs: 0,
   stdout: '',
   stderr: '',

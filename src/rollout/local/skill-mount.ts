@@ -1,5 +1,5 @@
 import { chmod, lstat, mkdir, readdir, readFile, readlink, rm, rmdir, symlink, writeFile } from 'node:fs/promises';
-import { basename, dirname, join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { fail } from '../../ports/failure.ts';
 import { sha256 } from '../../ports/hash.ts';
 import type { MountedSkill } from '../../ports/rollouts.ts';
@@ -21,13 +21,10 @@ const readOnlyFolder = 0o555;
 
 /** Lays the candidate's bytes and the bundled files into the rollout, read-only, and links them where the agent looks. */
 export async function mountSkill(skill: MountedSkill, folders: Folders, places: readonly SkillMount[]): Promise<Mount> {
-  if (basename(skill.name) !== skill.name || skill.name.startsWith('.')) {
-    throw fail(
-      'skill',
-      'the name of the skill cannot be the name of a folder',
-      skill.name,
-      'give the skill a plain name',
-    );
+  const why = whyNoFolderName(skill.name);
+  if (why !== null) {
+    const what = `the name of the skill, ${JSON.stringify(skill.name)}, cannot be the name of a folder: ${why}`;
+    throw fail('skill', what, 'SKILL.md', 'name it with lower-case letters, digits and hyphens');
   }
   const dir = join(folders.skills, skill.name);
   await mkdir(dir, { recursive: true });
@@ -47,6 +44,19 @@ export async function mountSkill(skill: MountedSkill, folders: Folders, places: 
     links.push(link);
   }
   return { dir, digest: await treeDigest(dir), links, madeFolders };
+}
+
+/** File systems take 255 bytes; what is made beside the folder may need a few. */
+const maxNameBytes = 200;
+
+/** Why a skill of this name could not be mounted in a folder of its name; null = it can. */
+function whyNoFolderName(name: string): string | null {
+  if (name === '') return 'it is empty';
+  if (name.startsWith('.')) return 'it begins with a dot';
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is looked for
+  if (/[/\\\u0000-\u001f\u007f]/.test(name)) return 'it holds a slash, a backslash or a control character';
+  const bytes = Buffer.byteLength(name);
+  return bytes > maxNameBytes ? `it has ${bytes} bytes, more than ${maxNameBytes}` : null;
 }
 
 /** Takes the links away again, and the folders made for them where nothing else has come into them. */

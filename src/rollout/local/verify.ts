@@ -1,10 +1,12 @@
-import { lstat, mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { chmod, lstat, mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Task } from '../../ports/task.ts';
 import type { ProcessEnd } from '../../process/process-end.ts';
+import { errorCode, isSystemRefusal } from '../../process/system-refusal.ts';
 import { copyTree } from '../copy-tree.ts';
 import { maxRewardBytes, type RewardFile, type RewardFiles } from '../rewards.ts';
 import { scriptCommand } from '../script-command.ts';
+import { demandStarted } from './errors.ts';
 import type { Folders } from './folders.ts';
 import { type LaunchContext, launch } from './launch.ts';
 
@@ -17,7 +19,8 @@ const maxOutputBytes = 200_000;
 
 /**
  * Runs the task's tests on what the agent left. Their folder and that of the reward come into being only now, so the
- * agent has seen neither. The exit code of the tests means nothing; only the reward does.
+ * agent has seen neither. The exit code of the tests means nothing; only the reward does. Throws errors of the file
+ * system, and a `SkilloptError` when the system has no room for the process.
  */
 export async function runVerifier(
   task: Task,
@@ -41,9 +44,13 @@ export async function runVerifier(
     maxOutputBytes,
     mergeStderr: true,
   });
-  const [json, text] = await Promise.all(['reward.json', 'reward.txt'].map((name) => readReward(folders, name)));
-  return { kind: 'ended', end, files: { json: json ?? null, text: text ?? null, startedNs } };
+  demandStarted(end);
+  const read = (name: string) => readReward(join(folders.verifierLogs, name), startedNs);
+  const [json, text] = await Promise.all([read('reward.json'), read('reward.txt')]);
+  return { kind: 'ended', end, files: { json, text, startedNs } };
 }
+
+const clockOf = (root: string): string => join(root, '.clock');
 
 /** No file system in use has coarser times. */
 const coarsestMs = 2_100;
@@ -53,8 +60,7 @@ const coarsestMs = 2_100;
  * steps (about 4 ms on Linux), so one step is waited for.
  */
 async function nextMoment(folder: string): Promise<bigint> {
-  const path = join(folder, '.clock');
-  await rm(path, { recursive: true, force: true });
+  const path = clockOf(folder);
   const touch = async () => {
     await writeFile(path, '.');
     return (await stat(path, { bigint: true })).mtimeNs;
@@ -71,14 +77,21 @@ async function nextMoment(folder: string): Promise<bigint> {
 /** What shows that the agent prepared the verdict; null = nothing does. */
 async function traceOfAgent(folders: Folders): Promise<string | null> {
   if (!(await isPlainFolder(folders.logs))) return 'the agent replaced the folder of the logs';
+  if ((await lstat(clockOf(folders.root)).catch(() => null)) !== null) {
+    return "the agent put something where the verifier's start is measured";
+  }
   const names = await readdir(folders.verifierLogs).catch(() => []);
   const reward = names.find((name) => name.startsWith('reward.'));
   return reward === undefined ? null : `${reward} was there before the verifier began`;
 }
 
-/** An agent that removed its workspace is judged on an empty one. */
+/** An agent that removed its workspace is judged on an empty one, one that closed it on what is in it. */
 async function keepWorkspace(folders: Folders): Promise<void> {
-  if (await isPlainFolder(folders.workspace)) return;
+  const found = await lstat(folders.workspace).catch(() => null);
+  if (found?.isDirectory()) {
+    if ((found.mode & 0o700) !== 0o700) await chmod(folders.workspace, found.mode | 0o700);
+    return;
+  }
   await rm(folders.workspace, { recursive: true, force: true });
   await mkdir(folders.workspace);
 }
@@ -87,13 +100,20 @@ async function isPlainFolder(path: string): Promise<boolean> {
   return (await lstat(path).catch(() => null))?.isDirectory() ?? false;
 }
 
-async function readReward(folders: Folders, name: string): Promise<RewardFile | null> {
-  const path = join(folders.verifierLogs, name);
-  const found = await lstat(path, { bigint: true }).catch(() => null);
-  if (found === null) return null;
-  const plain = found.isFile();
-  const sizeBytes = Number(found.size);
-  // Neither a pipe, which would never end, nor a link, nor a giant is opened.
-  const bytes = plain && sizeBytes <= maxRewardBytes ? await readFile(path) : null;
-  return { bytes, sizeBytes, plain, modifiedNs: found.mtimeNs };
+async function readReward(path: string, startedNs: bigint): Promise<RewardFile | null> {
+  const unread = { bytes: null, sizeBytes: 0, plain: true, modifiedNs: startedNs, unreadable: null };
+  try {
+    const found = await lstat(path, { bigint: true });
+    const plain = found.isFile();
+    const sizeBytes = Number(found.size);
+    const file = { ...unread, sizeBytes, plain, modifiedNs: found.mtimeNs };
+    // Neither a pipe, which would never end, nor a link, nor a giant is opened.
+    if (!plain || sizeBytes > maxRewardBytes) return file;
+    return { ...file, bytes: await readFile(path) };
+  } catch (error) {
+    const code = errorCode(error);
+    if (code === 'ENOENT' || code === 'ENOTDIR') return null;
+    if (code === undefined || isSystemRefusal(code)) throw error;
+    return { ...unread, unreadable: code };
+  }
 }
