@@ -5,7 +5,7 @@ import type { LoopPlan } from '../engine/plan.ts';
 import { Fold, type RunState } from '../events/run-state.ts';
 import { chainHash, type Head, readLog } from '../journal/journal.ts';
 import { TextFiles } from '../journal/texts.ts';
-import { SkilloptError } from '../ports/failure.ts';
+import { fail, SkilloptError } from '../ports/failure.ts';
 import { shortHash } from '../ports/hash.ts';
 import { documentHead, type RenderDocument, readIfThere } from './derived-files.ts';
 import { checkRules, environmentFingerprint, isRehearsal, loopPlan, planEvent, splitsEvent } from './first-lines.ts';
@@ -59,6 +59,8 @@ export async function verifySession(dir: string, render: RenderDocument): Promis
       rendered = render(fold.state, { lines: event.seq, hash: namedLine });
     }
   });
+  if (end.head.lines === 0)
+    throw fail('usage', 'there is nothing to verify: the log has no line', paths.log, 'start the session first');
   const report = (complete: boolean, finalized: boolean): VerifyReport => ({
     lines: end.head.lines,
     head: end.head.hash,
