@@ -191,9 +191,15 @@ describe('a limit on what is really started', () => {
   }, 120_000);
 
   test('minutes end the search; the confirmation still follows', async () => {
-    const full = await play({ ...base, ...pool, budget: 400, limits: { rollouts: null, minutes: 0.02 } });
+    const slow = randomLatency('slow');
+    const o: Play = { ...base, workers: 4, latency: (key) => 10 * slow(key), budget: 400 };
+    const free = await play(o);
+    const minutes = (0.7 * free.virtualMs) / 60_000;
+    expect(minutes).toBeGreaterThan(0.1);
+    const full = await play({ ...o, limits: { rollouts: null, minutes } });
     expect(full.loop.cause).toBe('limit');
-    if (full.loop.accepted > 0) expect(full.state.confirmation).not.toBeNull();
+    expect(full.loop.accepted).toBeGreaterThan(0);
+    expect(full.state.confirmation).not.toBeNull();
   });
 });
 

@@ -54,7 +54,8 @@ describe('readSkill', () => {
     ['a quoted description', 'name: demo\ndescription: "Use when: x"'],
     ['comments', '# a\nname: demo # b\ndescription: d'],
     ['capitals in the name', 'name: Demo Skill\ndescription: d'],
-    ['64 characters outside the basic plane', `name: ${'🦀'.repeat(64)}\ndescription: d`],
+    ['64 characters', `name: ${'汉'.repeat(64)}\ndescription: d`],
+    ['200 bytes', `name: ${'🦀'.repeat(50)}\ndescription: d`],
     ['1024 code points', `name: demo\ndescription: ${'🦀'.repeat(1024)}`],
   ])('accepts %s', (_name, yaml) => {
     expect(readSkill(withYaml(yaml)).text).toBe(withYaml(yaml));
@@ -102,6 +103,11 @@ describe('readSkill', () => {
       'shorten it to 1024',
     ],
     ['name that leaves the folder', withYaml('name: ../x\ndescription: d'), 2, 'name of a folder', 'hyphens'],
+    ['name of a hidden folder', withYaml('name: .git\ndescription: d'), 2, 'starts with a dot', 'hyphens'],
+    ['name of the folder itself', withYaml('name: .\ndescription: d'), 2, 'starts with a dot', 'hyphens'],
+    ['name with a control character', withYaml('name: "a\\u009b"\ndescription: d'), 2, 'control character', 'hyphens'],
+    ['name of half a pair', withYaml('name: "a\\ud83e"\ndescription: d'), 2, 'half a surrogate pair', 'hyphens'],
+    ['name of many bytes', withYaml(`name: ${'🦀'.repeat(51)}\ndescription: d`), 2, '204 bytes', 'hyphens'],
     ['empty body', '---\nname: demo\ndescription: d\n---\n', 5, 'body is empty', 'write the instructions'],
     ['blank body', '---\nname: demo\ndescription: d\n---\n \n\t\n', 5, 'body is empty', 'write the instructions'],
     [

@@ -53,10 +53,11 @@ export function readSkill(text: string, where = 'SKILL.md'): SkillDocument {
   };
   const name = field('name', NAME_CAP);
   const description = field('description', DESCRIPTION_CAP);
-  if (cannotNameFolder(name)) {
+  const obstacle = folderObstacle(name);
+  if (obstacle !== null) {
     throw refuse(
       lineOfKey(yaml, 'name', 2),
-      'the name cannot be the name of a folder',
+      `the name cannot be the name of a folder: ${obstacle}`,
       'use lower-case letters, digits and hyphens',
     );
   }
@@ -77,10 +78,21 @@ export function readSkill(text: string, where = 'SKILL.md'): SkillDocument {
   };
 }
 
-/** Skills are mounted in a folder of their name: a separator or a dot name would lead elsewhere. */
-function cannotNameFolder(name: string): boolean {
+/** Longest name of a folder, in bytes of UTF-8: file systems take 255, and the names of working copies are longer. */
+const FOLDER_NAME_CAP = 200;
+
+/**
+ * Why a name cannot be that of a folder; null when it can. Skills are mounted in a folder of their name: a separator
+ * would lead elsewhere, and names that start with a dot belong to other programs (`.git`) or to working copies.
+ */
+function folderObstacle(name: string): string | null {
+  if (name.startsWith('.')) return 'it starts with a dot';
+  if (/[/\\]/.test(name)) return 'it holds a slash';
   // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is looked for
-  return name === '.' || name === '..' || /[/\\\u0000-\u001f\u007f]/.test(name);
+  if (/[\u0000-\u001f\u007f-\u009f]/.test(name)) return 'it holds a control character';
+  if (!name.isWellFormed()) return 'it holds half a surrogate pair';
+  const bytes = new TextEncoder().encode(name).length;
+  return bytes > FOLDER_NAME_CAP ? `it takes ${bytes} bytes, more than ${FOLDER_NAME_CAP}` : null;
 }
 
 /**

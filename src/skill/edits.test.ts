@@ -256,8 +256,29 @@ describe('texts that cannot be used', () => {
     ['NUL in the content', edit('replace', 'a', 'x\0')],
     ['half a surrogate pair in the content', edit('insert_after', 'a', '\ud83e')],
     ['half a surrogate pair in the target', edit('replace', '\udd80', 'x')],
+    ['an escape sequence in the content', edit('replace', 'a', '\u001b[2J')],
+    ['a backspace in the content', edit('insert_after', 'a', 'b\b')],
+    ['a C1 control in the content', edit('insert_after', 'a', '\u009b2J')],
+    ['DEL in the content', edit('insert_after', 'a', '\u007f')],
+    ['a bidi override in the content', edit('append_section', '', 'x \u202e y')],
+    ['a bidi isolate in the content', edit('append_section', '', 'x \u2066 y')],
+    ['an escape in the target', edit('replace', '\u001b', 'x')],
   ])('%s', (_name, change) => {
     expect(rejection('a 🦀\n', change).reason).toBe('bad-text');
+  });
+
+  test('says which character it is, and where in the edit', () => {
+    const { detail } = rejection('a\n', edit('replace', 'a', 'x\r\ny\n\u202ez'));
+    expect(detail).toContain('the content holds the character U+202E in its line 3');
+  });
+
+  test('tabs, line ends, joiners and marks of direction can', () => {
+    const content = 'x\ty\r\n👩‍💻 \u200f שלום\u00a0\u2028z';
+    expect(bodyAfter('a\n', edit('replace', 'a', content))).toBe(`${content.replace('\r\n', '\n')}\n`);
+  });
+
+  test('what the seed holds already stays, and text beside it can be edited', () => {
+    expect(bodyAfter('\u001b[1m kept\nb\n', edit('replace', 'b', 'c'))).toBe('\u001b[1m kept\nc\n');
   });
 
   test('a text without frontmatter', () => {

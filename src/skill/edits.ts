@@ -3,6 +3,7 @@ import { hasBadCharacters, toLf } from './lines.ts';
 import { headings } from './markdown.ts';
 import { nearestLines, quotedLine } from './nearest.ts';
 import { sameText } from './same-text.ts';
+import { codePointName, steeringCharacters } from './steering.ts';
 import {
   endOfLine,
   lineAt,
@@ -35,8 +36,8 @@ export function applyEdit(text: string, edit: Edit): Applied {
 
 /** `applyEdit` for a text that was looked at before. */
 export function applyToView(view: View, edit: Edit): Applied {
-  if (hasBadCharacters(edit.content)) return rejected('bad-text', 'the content holds a NUL or half a surrogate pair');
-  if (hasBadCharacters(edit.target)) return rejected('bad-text', 'the target holds a NUL or half a surrogate pair');
+  const badText = badTextOf('content', edit.content) ?? badTextOf('target', edit.target);
+  if (badText !== null) return rejected('bad-text', badText);
   const planned = plan(view, edit.op, toLf(edit.target), toLf(edit.content));
   if (!planned.ok) return planned;
   const text = spliced(view, planned.splice);
@@ -44,6 +45,14 @@ export function applyToView(view: View, edit: Edit): Applied {
     return rejected('no-change', 'the text would stay the same, or differ in trailing blanks only');
   }
   return { ok: true, text };
+}
+
+function badTextOf(part: 'content' | 'target', text: string): string | null {
+  if (hasBadCharacters(text)) return `the ${part} holds a NUL or half a surrogate pair`;
+  const first = steeringCharacters(text)[0];
+  if (first === undefined) return null;
+  const place = `the character ${codePointName(first.character)} in its line ${first.line}`;
+  return `the ${part} holds ${place}, which steers a terminal or turns the text around: use plain text`;
 }
 
 function rejected(reason: EditRejection, detail: string): Rejected {

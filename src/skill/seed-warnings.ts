@@ -2,6 +2,7 @@ import type { SkillDocument } from './document.ts';
 import { countLines, toLf } from './lines.ts';
 import { parseBlocks, unclosedFences } from './markdown.ts';
 import { DEFAULT_MAX_LINES, DEFAULT_MAX_TOKENS, estimateTokens } from './size.ts';
+import { codePointName, steeringCharacters } from './steering.ts';
 
 const KNOWN_KEYS: ReadonlySet<string> = new Set([
   'name',
@@ -11,6 +12,8 @@ const KNOWN_KEYS: ReadonlySet<string> = new Set([
   'metadata',
   'allowed-tools',
 ]);
+
+const MOST_PLACES = 5;
 
 /**
  * What some client or validator dislikes in a seed that loads all the same, one sentence each without a period.
@@ -27,6 +30,14 @@ function encodingWarnings({ text, hasBom, lineEnding, frontmatter }: SkillDocume
     warnings.push('the file starts with a byte order mark; some clients do not see the frontmatter behind it');
   if (head.includes('\r')) warnings.push('the frontmatter has CRLF line ends; some validators accept only LF');
   if (lineEnding === 'mixed') warnings.push('lines end in different ways; each line end is kept as it is');
+  const steering = steeringCharacters(text);
+  if (steering.length > 0) {
+    const shown = steering.slice(0, MOST_PLACES).map((c) => `${codePointName(c.character)} in line ${c.line}`);
+    const more = steering.length > shown.length ? ` and ${steering.length - shown.length} more` : '';
+    warnings.push(
+      `characters steer a terminal or turn the text around: ${shown.join(', ')}${more}; they are kept as they are`,
+    );
+  }
   if (/^---[ \t]/m.test(head)) warnings.push('a "---" line has blanks after it; some clients do not recognize it');
   return warnings;
 }

@@ -73,10 +73,18 @@ describe('the body', () => {
   test.each([
     ['NUL', withBody(`${BODY}\0`)],
     ['half a surrogate pair', withBody(`${BODY}\ud800`)],
+    ['control character', withBody(`${BODY}\u001b`)],
+    ['bidi override', withBody(`${BODY}\u202e`)],
     ['CRLF in an LF file', withBody(`${BODY}a\r\n`)],
     ['a carriage return in an LF file', withBody(`${BODY}a\rb\n`)],
   ])('holds no %s', (_name, text) => {
     expect(reasonOf(text)).toStartWith('bad-text');
+  });
+
+  test('a control character of the seed may stay, and no other may come', () => {
+    const seed = withBody(`${BODY}\u001b`);
+    expect(reasonOf(`${seed}More.\n`, seed)).toBe('ok');
+    expect(reasonOf(`${seed}M\u0007ore.\n`, seed)).toContain('U+0007');
   });
 
   test('a CRLF file stays CRLF, a mixed one may be anything', () => {

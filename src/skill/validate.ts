@@ -15,6 +15,7 @@ import {
 } from './references.ts';
 import { sameText } from './same-text.ts';
 import { DEFAULT_MAX_LINES, DEFAULT_MAX_TOKENS, estimateTokens } from './size.ts';
+import { codePointName, steeringCharacters } from './steering.ts';
 import { bodyOf, type View, viewOf } from './view.ts';
 
 export type ValidateOptions = {
@@ -58,6 +59,7 @@ export function validatorFor(
     if (view === null) return refused('invalid-document', 'the frontmatter is not closed by a line "---"');
     return (
       bodyMissing(view) ??
+      steeringAdded(text, facts) ??
       lineEndsChanged(text, seed.lineEnding) ??
       tooLarge(view, facts) ??
       fenceOpened(view, facts) ??
@@ -75,6 +77,8 @@ type SeedFacts = {
   readonly maxTokens: number;
   readonly unclosedFences: number;
   readonly markerKinds: ReadonlySet<string>;
+  /** Characters of the seed itself that steer a terminal. */
+  readonly steering: ReadonlySet<string>;
   readonly references: ReadonlySet<string>;
   readonly knownReferences: KnownReferences;
   /** Paths in the seed's body that lead to a bundled file. */
@@ -96,6 +100,7 @@ function seedFacts(seed: SkillDocument, options: ValidateOptions): SeedFacts {
     maxLines: cap(options.maxLines ?? DEFAULT_MAX_LINES, countLines(body)),
     maxTokens: cap(options.maxTokens ?? DEFAULT_MAX_TOKENS, estimateTokens(body)),
     unclosedFences: unclosedFences(view.blocks()).length,
+    steering: new Set(steeringCharacters(seed.text).map(({ character }) => character)),
     markerKinds: new Set(markerLines(body).map((m) => m.kind)),
     references,
     knownReferences,
@@ -143,6 +148,13 @@ function plainValue(value: unknown): unknown {
 
 function bodyMissing(view: View): Refused | null {
   return bodyOf(view).trim() === '' ? refused('invalid-document', 'the body would be empty') : null;
+}
+
+function steeringAdded(text: string, { steering }: SeedFacts): Refused | null {
+  const added = steeringCharacters(text).find(({ character }) => !steering.has(character));
+  if (added === undefined) return null;
+  const place = `line ${added.line} would hold the character ${codePointName(added.character)}`;
+  return refused('bad-text', `${place}, which steers a terminal or turns the text around: use plain text`);
 }
 
 function lineEndsChanged(text: string, seed: LineEndingStyle): Refused | null {

@@ -105,4 +105,77 @@ describe('localProblems', () => {
     const found = await problems({ 'task.toml': '[environment]\nworkdir = "/"\n' });
     expect(found.map((one) => [one.level, one.where])).toEqual([['error', 'a: workdir']]);
   });
+
+  describe('what the environment puts into the workdir', () => {
+    const copying = (lines: string) => ({ 'environment/Dockerfile': `FROM a\nWORKDIR /app\n${lines}\n` });
+
+    test('is run there, and read like the scripts of the task', async () => {
+      const found = await problems({
+        ...copying('COPY run.sh notes.md c.yaml ./\nCOPY lib lib'),
+        'environment/run.sh*': '#!/bin/sh\nls /app\n',
+        'environment/lib/x.py': 'open("/logs/x")\n# /app\n',
+        'environment/notes.md': '# Write to /app/out\n',
+        'environment/c.yaml': 'out: /app/out\n',
+        'environment/lib/x.bin': '/app\0',
+        'environment/apart.sh': 'ls /app\n',
+      });
+      expect(found.map(({ level, where, fix }) => [level, where, fix])).toEqual([
+        [
+          'error',
+          'a/environment/c.yaml:1',
+          'write a path relative to the workdir instead of /app, or take it from the variable APP_DIR',
+        ],
+        ['error', 'a/environment/lib/x.py:1', 'write os.environ.get("LOGS_DIR", "/logs") instead of /logs'],
+        [
+          'error',
+          'a/environment/notes.md:1',
+          'speak of "the current directory" instead of /app: the agent starts in its workdir',
+        ],
+        ['error', 'a/environment/run.sh:2', 'write "${APP_DIR:-/app}" instead of /app'],
+      ]);
+    });
+
+    test('is all of it, without what describes the container and what .dockerignore leaves out', async () => {
+      expect(
+        await places({
+          ...copying('COPY . .'),
+          'environment/.dockerignore': '# /app\nno.sh\n',
+          'environment/docker-compose.yaml': 'services:\n  main:\n    working_dir: /app\n',
+          'environment/no.sh': 'ls /app\n',
+          'environment/deep/Dockerfile': 'WORKDIR /app\n',
+        }),
+      ).toEqual(['a/environment/deep/Dockerfile:1']);
+    });
+
+    test('is all of it beside a prebuilt image', async () => {
+      expect(
+        await places({
+          'environment/Dockerfile': undefined,
+          'task.toml': '[environment]\ndocker_image = "i"\n',
+          'environment/x/run.sh': 'ls /app\n',
+        }),
+      ).toEqual(['a/environment/x/run.sh:1']);
+    });
+
+    test('is warned of where it is a table or a log, which is seldom run', async () => {
+      const found = await problems({
+        ...copying('COPY access.log ./'),
+        'environment/access.log': '"GET" "/app/x" 200\n',
+      });
+      expect(found.map(({ level, where }) => [level, where])).toEqual([['warning', 'a/environment/access.log:1']]);
+    });
+  });
+
+  test('lists twenty of many, and no error is lost among warnings', async () => {
+    const found = await problems({
+      'environment/Dockerfile': 'FROM a\nWORKDIR /app\nCOPY access.log ./\n',
+      'environment/access.log': '"GET" "/app/x"\n'.repeat(1000),
+      'tests/test.sh*': '#!/bin/sh\n'.concat('ls /app\n'.repeat(57)),
+    });
+    const errors = found.filter(({ level }) => level === 'error');
+    expect(errors.length).toBe(21);
+    expect(errors.at(-1)?.what).toBe('and 37 more places of task a that use folders of this machine');
+    expect(found.length).toBe(42);
+    expect(found.at(-1)).toMatchObject({ level: 'warning', what: expect.stringContaining('and 980 more places') });
+  });
 });

@@ -15,7 +15,7 @@ export function missingCommands(tasks: readonly Task[], pathEnv: string): readon
         level: 'error',
         what: `the command ${command} is not on this machine, which is what tasks without a container use`,
         where: `needed by ${users.slice(0, 5).join(', ')}${more}`,
-        fix: `install ${command}, or run the tasks in containers`,
+        fix: `install ${command}, or take the tasks that need it out of the pack`,
       };
     });
 }

@@ -87,6 +87,13 @@ describe('copyTree', () => {
     expect(await readdir(dir)).toEqual(['a folder']);
   });
 
+  test('lists twenty of many such links, and how many more', async () => {
+    await writeFiles(from, { x: 'x' });
+    for (let n = 0; n < 30; n++) await symlink('/etc', join(from, `l${n}`));
+    const lines = (await refusal(copyTree(from, to))).where.split('\n');
+    expect([lines.length, lines.at(-1)]).toEqual([21, 'and 10 more']);
+  });
+
   test('a folder whose name begins like the root does not lie in it', async () => {
     await writeFiles(dir, { 'a folder/x': 'x', 'a folder and more/y': 'y' });
     await symlink('../a folder and more/y', join(from, 'link'));

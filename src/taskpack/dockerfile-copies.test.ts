@@ -151,3 +151,20 @@ describe('what is not', () => {
     expect(found.notExecuted[0]!.length).toBeLessThan(200);
   });
 });
+
+test('patterns that take too long are refused, with the folder', async () => {
+  const paths = Array.from({ length: 300 }, (_, n) => `${'a'.repeat(200)}${n}`);
+  const ignore = Array.from({ length: 1000 }, (_, n) => `${'*a'.repeat(40)}[${n}z]`).join('\n');
+  const more = { ...Object.fromEntries(paths.map((path) => [path, ''])), '.dockerignore': ignore };
+  await expect(copiesOf('FROM a\nWORKDIR /app\nCOPY . .\n', more)).rejects.toMatchObject({
+    failure: { code: 'pack', what: expect.stringContaining('take too long'), where: `${dir}/a/environment` },
+  });
+});
+
+test('a Dockerfile that copies everything again and again is refused, with its line', async () => {
+  const more = { ...Object.fromEntries(Array.from({ length: 300 }, (_, n) => [`d/${n}`, ''])), '.dockerignore': 'x' };
+  const dockerfile = `FROM a\nWORKDIR /app\n${'COPY . .\n'.repeat(900)}`;
+  await expect(copiesOf(dockerfile, more)).rejects.toMatchObject({
+    failure: { code: 'pack', where: expect.stringMatching(/Dockerfile:\d+$/) },
+  });
+});

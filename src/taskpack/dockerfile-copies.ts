@@ -1,7 +1,14 @@
 import { readFile } from 'node:fs/promises';
 import { join, posix } from 'node:path';
+import { fail, type SkilloptError } from '../ports/failure.ts';
 import type { Task } from '../ports/task.ts';
-import { dockerIgnore, dockerPattern } from './docker-patterns.ts';
+import {
+  dockerIgnore,
+  dockerPattern,
+  MATCHING_STEPS,
+  type MatchingBudget,
+  MatchingTooLong,
+} from './docker-patterns.ts';
 import { type DockerInstruction, expand, parseDockerfile, words } from './dockerfile.ts';
 import { type DockerStep, finalStage } from './dockerfile-stage.ts';
 import { printable } from './names.ts';
@@ -26,11 +33,15 @@ export type DockerCopies = {
 };
 
 type Context = {
-  readonly files: readonly string[];
-  readonly folders: readonly string[];
+  readonly files: ReadonlySet<string>;
+  readonly folders: ReadonlySet<string>;
   /** Folders must be spelled out by file, since some of their files are left out. */
   readonly filtered: boolean;
+  readonly budget: MatchingBudget;
 };
+
+/** A Dockerfile that asks for more than this asks for the same files again and again. */
+const MOST_COPIES = 100_000;
 
 type Honoured =
   | { readonly ok: true; readonly copies: readonly DockerCopy[] }
@@ -40,9 +51,24 @@ type Honoured =
  * The files that a task's environment would put into its workdir: COPY and ADD of the final image from the build
  * context (with .dockerignore), or, without a Dockerfile, all of `environment/` (as Harbor uploads it beside a
  * prebuilt image). Everything else that would shape the container is listed in `notExecuted`. Expects a task that
- * `readPack` has accepted; reads, and executes nothing.
+ * `readPack` has accepted; reads, and executes nothing. Throws `pack` when its patterns would take too long to match.
  */
 export async function dockerfileCopies(task: Task): Promise<DockerCopies> {
+  try {
+    return await copiesOf(task);
+  } catch (cause) {
+    if (!(cause instanceof MatchingTooLong)) throw cause;
+    throw fail(
+      'pack',
+      'the patterns of .dockerignore, COPY and ADD take too long to match against all files of environment/',
+      join(task.dir, 'environment'),
+      'write fewer and simpler patterns, or take files out',
+      { cause },
+    );
+  }
+}
+
+async function copiesOf(task: Task): Promise<DockerCopies> {
   const folder = join(task.dir, 'environment');
   const dockerfile = await readText(join(folder, 'Dockerfile'));
   const toml = parseTaskToml((await readText(join(task.dir, 'task.toml'))) ?? '');
@@ -54,7 +80,7 @@ export async function dockerfileCopies(task: Task): Promise<DockerCopies> {
   ];
   if (dockerfile === null) {
     const context = image === null || compose !== null ? null : await readContext(folder);
-    const filled = context !== null && context.files.length > 0;
+    const filled = context !== null && context.files.size > 0;
     return { copies: filled ? [{ from: '.', to: '.', mode: null }] : [], notExecuted };
   }
   const context = await readContext(folder);
@@ -76,13 +102,23 @@ export async function dockerfileCopies(task: Task): Promise<DockerCopies> {
         // Copies into a stage that is thrown away show up as the COPY --from that fetches its results.
         if (step === undefined) break;
         const honoured = honour(step, context, task.workdir, folders);
-        if (honoured.ok) copies.push(...honoured.copies);
+        if (honoured.ok) for (const copy of honoured.copies) copies.push(copy);
         else notExecuted.push(`${describe(instruction)} (${honoured.reason})`);
+        if (copies.length > MOST_COPIES) throw tooManyCopies(task, instruction);
         break;
       }
     }
   }
   return { copies, notExecuted };
+}
+
+function tooManyCopies(task: Task, { line }: DockerInstruction): SkilloptError {
+  return fail(
+    'pack',
+    `the Dockerfile copies more than ${MOST_COPIES} files`,
+    join(task.dir, `environment/Dockerfile:${line}`),
+    'copy each file once',
+  );
 }
 
 function describe(instruction: DockerInstruction): string {
@@ -116,7 +152,7 @@ function honour(step: DockerStep, context: Context, workdir: string, folders: Se
   const isFolder = /(^|\/)\.?$/.test(destination) || found.sources.length > 1 || folderAt(target, folders);
   const copies: DockerCopy[] = [];
   for (const source of found.sources) {
-    const whole = source === '.' || context.folders.includes(source);
+    const whole = source === '.' || context.folders.has(source);
     const place = whole || !isFolder ? target : posix.join(target, posix.basename(source));
     const to = within(workdir, place);
     if (to === null) return { ok: false, reason: `it leads outside the workdir ${workdir}` };
@@ -151,14 +187,16 @@ function findSources(sources: readonly string[], name: string, context: Context)
     const path = posix.normalize(`/${source}`).replace(/^\/+|\/+$/g, '') || '.';
     if (/^\.\.(\/|$)/.test(posix.normalize(source))) return { ok: false, reason: 'it leads out of environment/' };
     const pattern = /[*?[\\]/.test(path) ? dockerPattern(path, false) : null;
-    const matches = [...context.files, ...context.folders, '.'].filter((entry) =>
-      pattern === null ? entry === path : entry !== '.' && pattern.test(entry),
-    );
+    const matches =
+      pattern === null
+        ? [path].filter((entry) => entry === '.' || context.files.has(entry) || context.folders.has(entry))
+        : [...context.files, ...context.folders].filter((entry) => pattern.test(entry, context.budget));
     if (matches.length === 0) return { ok: false, reason: `environment/ holds no ${source}` };
     if (name === 'ADD' && matches.some((match) => /\.(tar|tar\.(gz|bz2|xz|zst)|tgz|tbz2?|txz)$/i.test(match))) {
       return { ok: false, reason: 'it unpacks an archive' };
     }
-    found.push(...matches);
+    for (const match of matches) found.push(match);
+    if (found.length > MOST_COPIES) return { ok: false, reason: `it names more than ${MOST_COPIES} files` };
   }
   return { ok: true, sources: found };
 }
@@ -177,7 +215,7 @@ function within(workdir: string, path: string): string | null {
 function spell(from: string, to: string, whole: boolean, mode: number | null, context: Context): readonly DockerCopy[] {
   if (!whole || !context.filtered) return [{ from, to, mode }];
   const prefix = from === '.' ? '' : `${from}/`;
-  return context.files
+  return [...context.files]
     .filter((file) => file.startsWith(prefix))
     .map((file) => ({ from: file, to: posix.join(to, file.slice(prefix.length)), mode }));
 }
@@ -185,13 +223,16 @@ function spell(from: string, to: string, whole: boolean, mode: number | null, co
 async function readContext(folder: string): Promise<Context> {
   const ignoreText =
     (await readText(join(folder, 'Dockerfile.dockerignore'))) ?? (await readText(join(folder, '.dockerignore')));
-  const ignored = dockerIgnore(ignoreText ?? '');
+  const budget: MatchingBudget = { steps: MATCHING_STEPS };
+  const ignored = dockerIgnore(ignoreText ?? '', budget);
   const tree = await readTree(folder).catch(() => null);
-  const files = (tree?.files ?? []).map((file) => file.path).filter((path) => !ignored(path));
-  const folders = (tree?.directories ?? []).filter(
-    (path) => !ignored(path) || files.some((file) => file.startsWith(`${path}/`)),
-  );
-  return { files, folders, filtered: ignoreText !== null };
+  const files = new Set((tree?.files ?? []).map((file) => file.path).filter((path) => !ignored(path)));
+  const holding = new Set<string>();
+  for (const file of files) {
+    for (let at = file.indexOf('/'); at !== -1; at = file.indexOf('/', at + 1)) holding.add(file.slice(0, at));
+  }
+  const folders = new Set((tree?.directories ?? []).filter((path) => holding.has(path) || !ignored(path)));
+  return { files, folders, filtered: ignoreText !== null, budget };
 }
 
 /** Null when there is no such file. */

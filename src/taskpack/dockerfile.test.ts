@@ -1,6 +1,5 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: the variables of Dockerfiles are meant
 import { describe, expect, test } from 'bun:test';
-import { dockerIgnore, dockerPattern } from './docker-patterns.ts';
 import { expand, parseDockerfile, words } from './dockerfile.ts';
 import { finalStage } from './dockerfile-stage.ts';
 
@@ -85,6 +84,8 @@ describe('parseDockerfile', () => {
     ],
     ['a here-document that never ends', 'RUN <<EOF\nUSER x', [[1, 'RUN', '<<EOF']]],
     ['nothing', '', []],
+    ['a continuation of nothing', '\\\n\n', []],
+    ['very many continued lines', `RUN ${'a \\\n'.repeat(50_000)}b`, [[1, 'RUN', `${'a '.repeat(50_000)}b`]]],
   ])('%s', (_name, text, expected) => {
     expect(read(text)).toEqual(expected.map((row) => [...row]));
   });
@@ -107,8 +108,13 @@ test.each<[string, string | null]>([
   ['${B:-}', ''],
   ['$B', null],
   ['${A:+x}', null],
+  ['${A:-$B}', 'one'],
+  ['${B:-$A/x}', 'one/x'],
+  ['${B:-$B}', null],
+  ['${B:-${A}}', null],
+  ['${A-'.repeat(50_000), null],
   ['$', null],
-])('%s expands to %p', (text, expected) => {
+])('%.40s expands to %p', (text, expected) => {
   expect(
     expand(
       text,
@@ -143,33 +149,4 @@ describe('finalStage', () => {
   ])('%j', (text, expected) => {
     expect(finalStage(text).workdir).toEqual(expected as ReturnType<typeof finalStage>['workdir']);
   });
-});
-
-test.each<[string, readonly string[], readonly string[]]>([
-  ['*.txt', ['a.txt', '.txt'], ['a/b.txt', 'a.md']],
-  ['a?c', ['abc'], ['a/c', 'ac']],
-  ['[a-c]x', ['bx'], ['dx']],
-  ['[^a]x', ['bx'], ['ax', '/x']],
-  ['a\\*b', ['a*b'], ['axb']],
-  ['a.b+(c)', ['a.b+(c)'], ['axb+(c)']],
-  ['d/*', ['d/x'], ['d/x/y', 'd']],
-])('pattern %s', (pattern, yes, no) => {
-  const expression = dockerPattern(pattern, false)!;
-  expect([...yes, ...no].filter((path) => expression.test(path))).toEqual([...yes]);
-});
-
-test.each(['[a', 'a\\', '[z-a]'])('pattern %s is malformed', (pattern) => {
-  expect(dockerPattern(pattern, false)).toBeNull();
-});
-
-test.each<[string, string, readonly string[], readonly string[]]>([
-  ['names', 'secret.txt\n', ['secret.txt'], ['a/secret.txt']],
-  ['folders with all below', '/build/\n', ['build', 'build/x/y'], ['a/build']],
-  ['at any depth', '**/*.log\n', ['a.log', 'x/y/a.log'], ['a.logs']],
-  ['exceptions', '*\n!keep\n', ['x', '.y'], ['keep', 'keep/x']],
-  ['the last rule', '!a\na\n', ['a'], ['b']],
-  ['comments, blanks, BOM', '\uFEFF# x\n\n  a  \r\n', ['a'], ['x', '# x']],
-])('.dockerignore: %s', (_name, text, ignored, kept) => {
-  const ignores = dockerIgnore(text);
-  expect([...ignored, ...kept].filter(ignores)).toEqual([...ignored]);
 });

@@ -10,6 +10,9 @@ export type DockerInstruction = {
   readonly heredoc: boolean;
 };
 
+/** More instructions than any image has layers; what follows them through the stages takes longer with each. */
+export const MOST_INSTRUCTIONS = 1000;
+
 /** Splits a Dockerfile into its instructions. Nothing is executed, and what is not understood is handed on as it is. */
 export function parseDockerfile(text: string): readonly DockerInstruction[] {
   const lines = text.replace(/^\uFEFF/, '').split(/\r?\n/);
@@ -18,14 +21,17 @@ export function parseDockerfile(text: string): readonly DockerInstruction[] {
   for (let index = 0; index < lines.length; index++) {
     const start = index;
     if (isBlankOrComment(lines[index]!)) continue;
-    let joined = lines[index]!;
-    while (continued.test(joined) && index + 1 < lines.length) {
-      joined = joined.replace(continued, '');
+    let piece = lines[index]!;
+    const pieces: string[] = [];
+    while (continued.test(piece) && index + 1 < lines.length) {
+      pieces.push(piece.replace(continued, ''));
       index++;
       while (index + 1 < lines.length && isBlankOrComment(lines[index]!)) index++;
-      if (!isBlankOrComment(lines[index]!)) joined += lines[index]!;
+      piece = isBlankOrComment(lines[index]!) ? '' : lines[index]!;
     }
-    const [, name, rest] = /^\s*(\S+)\s*(.*)$/s.exec(joined)!;
+    const parts = /^\s*(\S+)\s*(.*)$/s.exec([...pieces, piece].join(''));
+    if (parts === null) continue;
+    const [, name, rest] = parts;
     const ends = /^(RUN|COPY|ADD)$/i.test(name!) ? heredocEnds(rest!) : [];
     for (const end of ends) {
       do index++;
@@ -60,11 +66,14 @@ function heredocEnds(rest: string): readonly { readonly word: string; readonly i
 /** Values of ARG and ENV, as far as the Dockerfile itself tells them. */
 export type DockerVariables = ReadonlyMap<string, string>;
 
-/** `$NAME`, `${NAME}` and `${NAME:-default}` replaced; null when one can't be known from the Dockerfile alone. */
+/**
+ * `$NAME`, `${NAME}` and `${NAME:-default}` replaced; null when one can't be known from the Dockerfile alone, or when
+ * a default holds another `${…}`.
+ */
 export function expand(text: string, variables: DockerVariables): string | null {
   let known = true;
   const expanded = text.replace(
-    /\$(?:\{([A-Za-z_]\w*)(?:(:?-)([^}]*))?\}|([A-Za-z_]\w*)|.?)/g,
+    /\$(?:\{([A-Za-z_]\w*)(?:(:?-)((?:[^}$]|\$(?!\{))*))?\}|([A-Za-z_]\w*)|.?)/g,
     (
       _all,
       braced: string | undefined,
@@ -74,9 +83,9 @@ export function expand(text: string, variables: DockerVariables): string | null 
     ) => {
       const value = variables.get(braced ?? bare ?? '');
       if (value !== undefined && (value !== '' || operator !== ':-')) return value;
-      if (fallback !== undefined) return fallback;
-      known = false;
-      return '';
+      const held = fallback === undefined ? null : expand(fallback, variables);
+      if (held === null) known = false;
+      return held ?? '';
     },
   );
   return known ? expanded : null;

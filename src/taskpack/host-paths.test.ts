@@ -133,3 +133,24 @@ describe('a workdir of its own', () => {
     expect(paths('cd /tests', '/tests')).toEqual(['/tests']);
   });
 });
+
+describe('a line of a megabyte is read once', () => {
+  const long = (part: string) => part.repeat(Math.ceil(1_000_000 / part.length));
+  test.each<[string, string, readonly string[]]>([
+    ['JSON with many uses', `{"a":[${long('"/app/x",')}"/logs"]}`, ['/app', '/logs']],
+    ['many names inside of other paths', long('x/app '), []],
+    ['many defaults', long('${APP_DIR:-/app} '), []],
+    ['many defaults in Python', long(' get("APP_DIR", "/app")'), []],
+    ['many quoted variables', long('"$ROOT"/app '), []],
+    ['one quoted variable, then many quotes behind a backslash', `"${long('x')}$${long('\\"x/app ')}`, []],
+    ['letters before doubled slashes', long(`${'a'.repeat(195)}//app `), []],
+    ['slashes alone', long('/'), []],
+    ['a use behind all that', `${long('x/app ')}/app`, ['/app']],
+  ])('%s', (_name, line, expected) => {
+    expect(paths(line)).toEqual([...expected]);
+  });
+});
+
+test('a quote behind a backslash closes nothing', () => {
+  expect(paths('"$A" \\"/app')).toEqual(['/app']);
+});

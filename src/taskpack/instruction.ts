@@ -7,9 +7,14 @@ import { sha256 } from '../ports/hash.ts';
 export function shownInstruction(text: string): string {
   const lines = text.split('\n');
   let start = 0;
-  while (start < lines.length && /^(<!--.*canary.*-->|#.*canary.*)$/i.test(lines[start]!.trim())) start++;
+  while (start < lines.length && isCanary(lines[start]!.trim())) start++;
   while (start < lines.length && lines[start]!.trim() === '') start++;
   return lines.slice(start).join('\n');
+}
+
+function isCanary(line: string): boolean {
+  const comment = line.startsWith('#') || (line.startsWith('<!--') && line.endsWith('-->'));
+  return comment && /canary/i.test(line);
 }
 
 /** Hash of what an instruction says: compatibility forms of characters, case and the kind and number of blanks do not count. */

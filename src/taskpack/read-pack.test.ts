@@ -230,6 +230,18 @@ describe('refusals of a whole pack', () => {
     ]);
     expect(failure.fix.split('\n')).toHaveLength(4);
   });
+
+  test('of very many problems the first twenty, and how many more', async () => {
+    const many = Array.from({ length: 300 }, (_, n) => `X${n} = ${n}`);
+    await writeFiles(dir, taskFiles('a', { 'task.toml': `[environment.env]\n${many.join('\n')}\n` }));
+    const failure = await refusal(dir);
+    expect(failure.what).toEndWith('(and 299 more problems)');
+    const places = failure.where.split('\n');
+    expect(places).toHaveLength(21);
+    expect(places[19]).toStartWith(`${dir}/a/task.toml:21: `);
+    expect(places[20]).toBe('and 280 more');
+    expect(failure.fix.split('\n')).toHaveLength(20);
+  });
 });
 
 describe('refusals of a task', () => {
@@ -271,6 +283,18 @@ describe('refusals of a task', () => {
     ['task.toml in another encoding', { 'task.toml': latin1 }, /not valid UTF-8/, 'bad/task.toml:2'],
     ['no instruction', { 'instruction.md': undefined }, /missing/, 'bad/instruction.md'],
     ['an empty instruction', { 'instruction.md': ' \n\t\n' }, /an empty instruction/, 'bad/instruction.md'],
+    [
+      'nothing but a very long canary',
+      { 'instruction.md': `<!-- ${'canary '.repeat(50_000)}-->` },
+      /an empty instruction/,
+      'bad/instruction.md',
+    ],
+    [
+      'more instructions than an image has layers',
+      { 'environment/Dockerfile': `FROM a\n${'ENV A=1\n'.repeat(1000)}` },
+      /more than 1000 instructions/,
+      'bad/environment/Dockerfile',
+    ],
     ['nothing but a canary', { 'instruction.md': '# canary\n\n' }, /an empty instruction/, 'bad/instruction.md'],
     ['an instruction in another encoding', { 'instruction.md': latin1 }, /not valid UTF-8/, 'bad/instruction.md:2'],
     ['no test', { 'tests/test.sh*': undefined }, /missing: nothing would score/, 'bad/tests/test.sh'],

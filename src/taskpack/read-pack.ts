@@ -4,6 +4,7 @@ import { basename, join, resolve } from 'node:path';
 import { fail, type SkilloptError } from '../ports/failure.ts';
 import { sha256 } from '../ports/hash.ts';
 import type { Pack, Task } from '../ports/task.ts';
+import { boundedList, MOST_LISTED } from './bounded-list.ts';
 import { printable } from './names.ts';
 import { type PackProblem, readTask } from './read-task.ts';
 import { byCodeUnit } from './tree.ts';
@@ -141,19 +142,19 @@ function sameContent(tasks: readonly Task[]): readonly PackProblem[] {
 }
 
 function packFailure(root: string, problems: readonly PackProblem[]): SkilloptError {
-  const shown = problems.map(({ path, what, fix }) => ({
-    path: printable(path),
-    what: printable(what),
-    fix: printable(fix),
-  }));
-  const first = shown[0]!;
-  const more = shown.length - 1;
+  const first = printed(problems[0]!);
+  const more = problems.length - 1;
+  const places = problems.map(({ path, what }) => `${join(root, printable(path))}: ${printable(what)}`);
   return fail(
     'pack',
     `${first.path}: ${first.what}${more === 0 ? '' : ` (and ${more} more ${more === 1 ? 'problem' : 'problems'})`}`,
-    more === 0 ? join(root, first.path) : shown.map((p) => `${join(root, p.path)}: ${p.what}`).join('\n'),
-    [...new Set(shown.map((p) => p.fix))].join('\n'),
+    more === 0 ? join(root, first.path) : boundedList(places).join('\n'),
+    [...new Set(problems.slice(0, MOST_LISTED).map((problem) => printed(problem).fix))].join('\n'),
   );
+}
+
+function printed({ path, what, fix }: PackProblem): PackProblem {
+  return { path: printable(path), what: printable(what), fix: printable(fix) };
 }
 
 async function exists(path: string): Promise<boolean> {

@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Task } from '../ports/task.ts';
+import { MOST_INSTRUCTIONS, parseDockerfile } from './dockerfile.ts';
 import { finalStage } from './dockerfile-stage.ts';
 import { instructionHash, shownInstruction } from './instruction.ts';
 import { idProblem, printable } from './names.ts';
@@ -90,11 +91,20 @@ async function readInstruction(id: string, tree: Tree): Promise<Part<string>> {
 }
 
 async function readWorkdir(id: string, tree: Tree, config: TaskToml): Promise<Part<string>> {
-  if (config.workdir !== null) return { ok: true, value: config.workdir };
   const path = 'environment/Dockerfile';
-  if (!has(tree, path)) return { ok: true, value: '/app' };
+  if (!has(tree, path)) return { ok: true, value: config.workdir ?? '/app' };
   const text = await readText(id, tree, path, '');
   if (!text.ok) return text;
+  if (parseDockerfile(text.value).length > MOST_INSTRUCTIONS) {
+    return broken([
+      {
+        path: `${id}/${path}`,
+        what: `a Dockerfile of more than ${MOST_INSTRUCTIONS} instructions`,
+        fix: 'put them together, or move them into a script that RUN calls',
+      },
+    ]);
+  }
+  if (config.workdir !== null) return { ok: true, value: config.workdir };
   const stage = finalStage(text.value);
   switch (stage.workdir.kind) {
     case 'folder':

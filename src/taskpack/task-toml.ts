@@ -46,8 +46,18 @@ const schema = z.object({
   steps: z.array(z.unknown()).default([]),
 });
 
+/** Longest task.toml, in characters: the parser's time grows with the square of it. */
+const LONGEST = 100_000;
+
+/** Most entries among which one that is given twice is looked for. */
+const MOST_COMPARED = 2000;
+
 /** Reads a task.toml; keys that we do not use are not looked at. */
 export function parseTaskToml(text: string): TaskTomlReading {
+  if (text.length > LONGEST) {
+    const what = `over ${LONGEST / 1000} kB, which no description of a task needs`;
+    return { ok: false, problems: [{ line: null, what, fix: 'take out what is not needed' }] };
+  }
   let raw: unknown;
   try {
     raw = Bun.TOML.parse(text);
@@ -60,7 +70,8 @@ export function parseTaskToml(text: string): TaskTomlReading {
   }
   const parsed = schema.safeParse(raw);
   if (!parsed.success) {
-    return { ok: false, problems: parsed.error.issues.map((issue) => schemaProblem(issue, text)) };
+    const places = placesOf(text);
+    return { ok: false, problems: parsed.error.issues.map((issue) => schemaProblem(issue, places)) };
   }
   const { metadata, agent, verifier, environment, solution, steps } = parsed.data;
   const problems = unsupported(text, environment.os, steps.length);
@@ -86,16 +97,18 @@ export function cleanFolder(path: string): string {
 
 function unsupported(text: string, os: string, steps: number): readonly TomlProblem[] {
   const problems: TomlProblem[] = [];
+  if (steps === 0 && os !== 'windows') return problems;
+  const places = placesOf(text);
   if (steps > 0) {
     problems.push({
-      line: lineOf(text, ['steps']),
+      line: lineOf(places, ['steps']),
       what: 'a task of several steps ([[steps]]), which is not supported yet: a rollout has one instruction and one reward',
       fix: 'make each step a task of its own, or move the task out of the pack',
     });
   }
   if (os === 'windows') {
     problems.push({
-      line: lineOf(text, ['environment', 'os']),
+      line: lineOf(places, ['environment', 'os']),
       what: 'a task for Windows (os = "windows"); only Linux environments are supported',
       fix: 'move the task out of the pack',
     });
@@ -103,7 +116,7 @@ function unsupported(text: string, os: string, steps: number): readonly TomlProb
   return problems;
 }
 
-function schemaProblem(issue: z.core.$ZodIssue, text: string): TomlProblem {
+function schemaProblem(issue: z.core.$ZodIssue, places: Places): TomlProblem {
   const path = issue.path.map(String);
   const name = path.length > 1 ? `[${path[0]}].${path.slice(1).join('.')}` : path.join('.');
   const reason = issue.message.replace(/^Invalid input: /, '');
@@ -111,39 +124,105 @@ function schemaProblem(issue: z.core.$ZodIssue, text: string): TomlProblem {
     issue.code === 'invalid_type' && issue.expected === 'string'
       ? `write the value of ${name} as a text in quotes`
       : `mend the value of ${name}`;
-  return { line: lineOf(text, path), what: `${name}: ${reason}`, fix };
+  return { line: lineOf(places, path), what: `${name}: ${reason}`, fix };
 }
 
 /**
- * Where the entry begins that makes a text invalid: the text up to the line before parses, and with any more lines
- * it does not. The parser itself tells no position. Null for a text so long that looking would take its time.
+ * Where the entry begins that makes a text invalid: the text up to the line before parses, and with any more entries
+ * it does not. The parser itself tells no position. Null where a very long text gives a key twice.
  */
 function brokenLine(text: string): number | null {
-  if (text.length > 100_000) return null;
-  const lines = text.split('\n');
-  let valid = 0;
-  for (let count = 1; count <= lines.length; count++) {
-    try {
-      Bun.TOML.parse(lines.slice(0, count).join('\n'));
-      valid = count;
-    } catch {
-      // An entry may span lines: go on to see whether more of them close it.
-    }
+  const starts = entryStarts(text);
+  const malformed = starts.findIndex((start, index) => !parses(text.slice(start, starts[index + 1])));
+  let low = 0;
+  let high = malformed < 0 ? starts.length - 1 : malformed;
+  // Each entry before it is right by itself, but one of them may be given twice.
+  if (malformed > 0 && parses(text.slice(0, starts[malformed]))) low = malformed;
+  if (high - low > MOST_COMPARED) return null;
+  while (low < high) {
+    const middle = Math.ceil((low + high) / 2);
+    if (parses(text.slice(0, starts[middle]))) low = middle;
+    else high = middle - 1;
   }
-  return valid + 1;
+  return countLines(text, starts[low]!);
 }
 
-/** Line of a key by its path, found in the text; null when the file writes it in a way that is not looked for. */
-function lineOf(text: string, path: readonly string[]): number | null {
-  let table = '';
-  let header: number | null = null;
-  for (const [index, line] of text.split('\n').entries()) {
-    const title = /^\s*\[\[?\s*([^\]]+?)\s*\]/.exec(line)?.[1];
-    if (title !== undefined) table = title.replace(/["'\s]/g, '');
-    const key = /^\s*("[^"]*"|'[^']*'|[\w.-]+)\s*=/.exec(line)?.[1]?.replace(/["']/g, '');
-    const here = [table, key].filter((part) => part !== undefined && part !== '').join('.');
-    if (key !== undefined && (path.join('.') === here || path.join('.').startsWith(`${here}.`))) return index + 1;
-    if (title !== undefined && table === path[0]) header ??= index + 1;
+function countLines(text: string, end: number): number {
+  return text.slice(0, end).split('\n').length;
+}
+
+function parses(text: string): boolean {
+  try {
+    Bun.TOML.parse(text);
+    return true;
+  } catch {
+    return false;
   }
-  return header;
+}
+
+/**
+ * Offsets of the lines on which an entry, a table or a comment begins: those outside of brackets and of strings of
+ * several lines. True up to the first fault of the text; `quote` is what closes the string or, for `#`, the comment.
+ */
+function entryStarts(text: string): readonly number[] {
+  const starts = [0];
+  let depth = 0;
+  let quote = '';
+  for (let at = 0; at < text.length; at++) {
+    const character = text[at]!;
+    if (character === '\n' && quote.length < 2) {
+      quote = '';
+      if (depth === 0) starts.push(at + 1);
+    } else if (quote === '#') continue;
+    else if (quote !== '') {
+      if (character === '\\' && quote.startsWith('"')) at++;
+      else if (text.startsWith(quote, at)) {
+        at += quote.length - 1;
+        // Up to two quotes more may belong to a string of several lines.
+        while (quote.length === 3 && text[at + 1] === quote[0]) at++;
+        quote = '';
+      }
+    } else if (character === '"' || character === "'") {
+      quote = text.startsWith(character.repeat(3), at) ? character.repeat(3) : character;
+      at += quote.length - 1;
+    } else if (character === '#') quote = '#';
+    else if (character === '[' || character === '{') depth++;
+    else if (character === ']' || character === '}') depth = Math.max(0, depth - 1);
+  }
+  return starts;
+}
+
+/** Where keys and tables stand in a text, as far as it writes them plainly. Lines count from 1. */
+type Places = { readonly keys: ReadonlyMap<string, number>; readonly tables: ReadonlyMap<string, number> };
+
+function placesOf(text: string): Places {
+  const keys = new Map<string, number>();
+  const tables = new Map<string, number>();
+  let table = '';
+  for (const [index, line] of text.split('\n').entries()) {
+    const title = titleOf(line);
+    if (title !== null) {
+      table = title;
+      if (!tables.has(table)) tables.set(table, index + 1);
+    }
+    const key = /^\s*("[^"]*"|'[^']*'|[\w.-]+)\s*=/.exec(line)?.[1]?.replace(/["']/g, '');
+    if (key === undefined) continue;
+    const here = table === '' ? key : `${table}.${key}`;
+    if (!keys.has(here)) keys.set(here, index + 1);
+  }
+  return { keys, tables };
+}
+
+/** `a.b` for `[a.b]` and `[[ a."b" ]]`. */
+function titleOf(line: string): string | null {
+  const opening = /^\s*\[\[?/.exec(line)?.[0];
+  const end = opening === undefined ? -1 : line.indexOf(']', opening.length);
+  const title = end < 0 ? '' : line.slice(opening!.length, end).replace(/["'\s]/g, '');
+  return title === '' ? null : title;
+}
+
+/** Line of a key by its path, or of the key or table that holds it; null when it is written in another way. */
+function lineOf(places: Places, path: readonly string[]): number | null {
+  const lines = path.flatMap((_part, index) => places.keys.get(path.slice(0, index + 1).join('.')) ?? []);
+  return lines.length > 0 ? Math.min(...lines) : (places.tables.get(path[0] ?? '') ?? null);
 }

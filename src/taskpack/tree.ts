@@ -4,6 +4,7 @@ import { access, readdir, realpath, stat } from 'node:fs/promises';
 import { join, sep } from 'node:path';
 import { type FailureCode, fail } from '../ports/failure.ts';
 import { sha256 } from '../ports/hash.ts';
+import { boundedList } from './bounded-list.ts';
 import { printable } from './names.ts';
 
 /** One file of a tree. A symbolic link that stays inside stands as the file it leads to. */
@@ -171,7 +172,7 @@ export async function requireTree(root: string, code: FailureCode, limits: TreeL
   });
   const first = tree.problems[0];
   if (first !== undefined) {
-    const where = tree.problems.map((p) => `${join(root, printable(p.path))}: ${p.what}`).join('\n');
+    const where = boundedList(tree.problems.map((p) => `${join(root, printable(p.path))}: ${p.what}`)).join('\n');
     throw fail(code, `a folder can not be taken as it is: ${first.what}`, where, printable(first.fix));
   }
   return tree;
