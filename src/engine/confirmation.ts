@@ -30,13 +30,9 @@ export async function confirm(
   }
   let tally = await compare(plan, s, talk, seedAsks);
   while (tally === null) tally = await compare(plan, s, talk, anew());
-  const pairs = tally.pairs.filter((p) => p.before !== null && p.after !== null).length;
+  const pairs = whole(tally);
   const result: SearchResult =
-    pairs < LEAST_COVERAGE * ids.length || tally.worse
-      ? 'not-confirmed'
-      : tally.better
-        ? 'improved'
-        : 'no-measurable-difference';
+    !enough(tally, plan) || tally.worse ? 'not-confirmed' : tally.better ? 'improved' : 'no-measurable-difference';
   const text = result === 'not-confirmed' ? plan.seedText : s.incumbent;
   await talk.decide({
     type: 'confirmation.finished',
@@ -69,26 +65,68 @@ async function compare(
   seedAsks: readonly Ask[],
 ): Promise<Tally | null> {
   const tally = new Tally(plan.gate.metric);
-  const asks = plan.selection.flatMap((t, i) => {
+  let left = plan.selection.flatMap((t, i) => {
     const seed = seedAsks[i];
     return seed ? [{ task: t.id, seed, final: talk.number(s.incumbent, t.id) }] : [];
   });
-  for (const { seed, final } of asks) {
+  try {
+    while (!(await pairUp(plan, s, talk, tally, left))) {
+      // a limit: what a raised one allows is taken up; a pair that was cut off is rolled anew on both sides
+      if (enough(tally, plan) || !(await limitRaised(talk))) break;
+      left = left
+        .slice(tally.pairs.length - (plan.selection.length - left.length))
+        .map(({ task }) => ({ task, seed: talk.number(plan.seedText, task), final: talk.number(s.incumbent, task) }));
+    }
+  } catch (e) {
+    if (e instanceof EnvironmentChanged) return null;
+    throw e;
+  }
+  return tally;
+}
+
+/** Rolls these pairs; false = a limit cut them off. */
+async function pairUp(
+  plan: LoopPlan,
+  s: SearchState,
+  talk: Conversation,
+  tally: Tally,
+  pairs: readonly { readonly task: string; readonly seed: Ask; readonly final: Ask }[],
+): Promise<boolean> {
+  for (const { seed, final } of pairs) {
     talk.layOut([seed], plan.seedText);
     talk.layOut([final], s.incumbent);
   }
   let done = 0;
   try {
-    for (const { task, seed, final } of asks) {
+    for (const { task, seed, final } of pairs) {
       const before = await talk.settle(seed, plan.seedText);
       tally.add(task, 0, cellOf(before), await talk.settle(final, s.incumbent));
       done++;
     }
+    return true;
   } catch (e) {
-    if (e instanceof EnvironmentChanged) return null;
     if (!(e instanceof Stop)) throw e;
+    return false;
   } finally {
-    talk.drop(asks.slice(done).flatMap(({ seed, final }) => [seed, final]));
+    talk.drop(pairs.slice(done).flatMap(({ seed, final }) => [seed, final]));
   }
-  return tally;
+}
+
+function whole(tally: Tally): number {
+  return tally.pairs.filter((p) => p.before !== null && p.after !== null).length;
+}
+
+function enough(tally: Tally, plan: LoopPlan): boolean {
+  return whole(tally) >= LEAST_COVERAGE * plan.selection.length;
+}
+
+/** Asks at the point *spent*, as the loop does. */
+async function limitRaised(talk: Conversation): Promise<boolean> {
+  try {
+    await talk.point('spent');
+  } catch (e) {
+    if (!(e instanceof Stop)) throw e;
+    return false;
+  }
+  return talk.limitsRaised;
 }

@@ -56,7 +56,7 @@ export async function finalize(
         return await talk.settle(p.ask, p.text);
       } catch (e) {
         if (!(e instanceof EnvironmentChanged)) throw e;
-        moved = e.what;
+        if (done > 0) moved = e.what; // before the first one, all of it is of the new environment
         talk.drop(planned.slice(done).map((q) => q.ask));
         for (const q of planned.slice(done)) q.ask = talk.number(q.text, q.task);
         layOut(done);

@@ -129,10 +129,7 @@ function why(t: Tally): string {
 
 /** The draft meets the selection tasks; the verdict and what follows from it. Throws Stop when the run can't go on. */
 export async function consider(plan: LoopPlan, s: SearchState, talk: Conversation, ops: SkillOps): Promise<void> {
-  if (ops.same(s.draftText, s.incumbent)) {
-    dropDraft(s);
-    return;
-  }
+  const undone = ops.same(s.draftText, s.incumbent);
   if (s.rejectedSinceRefresh >= REFRESH_AFTER) {
     s.bank = emptyBank(plan);
     s.rejectedSinceRefresh = 0;
@@ -142,7 +139,9 @@ export async function consider(plan: LoopPlan, s: SearchState, talk: Conversatio
   let verdict: Verdict;
   let cut: unknown = null;
   try {
-    verdict = await compare(plan, s, talk, rule, tally);
+    verdict = undone
+      ? { action: 'reject', why: 'its edits undo each other' }
+      : await compare(plan, s, talk, rule, tally);
     if (tally.unread) verdict = { action: 'indecisive', why: 'the skill was not read' };
   } catch (e) {
     if (!(e instanceof Stop) && !(e instanceof EnvironmentChanged)) throw e;
@@ -151,7 +150,8 @@ export async function consider(plan: LoopPlan, s: SearchState, talk: Conversatio
   }
   s.steps++;
   s.gateCut = cut !== null;
-  const dropped = verdict.action === 'reject' && (plan.gate.rule === 'skillopt' || s.rejectedInRow + 1 >= DROP_AFTER);
+  const dropped =
+    verdict.action === 'reject' && (undone || plan.gate.rule === 'skillopt' || s.rejectedInRow + 1 >= DROP_AFTER);
   await talk.decide({
     type: 'gate.decided',
     step: s.steps,
@@ -184,6 +184,7 @@ export async function consider(plan: LoopPlan, s: SearchState, talk: Conversatio
     case 'accept':
       return accept(plan, s, talk, tally);
     case 'reject':
+      if (undone) return dropDraft(s); // it says nothing of the edits
       return reject(s, dropped);
     default:
       verdict.action satisfies never;

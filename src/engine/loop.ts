@@ -48,7 +48,7 @@ export async function optimize(plan: LoopPlan, ports: EnginePorts<Decision>, ops
   talk.line = 'confirmation';
   let result: SearchResult = 'no-measurable-difference';
   let text = s.incumbent;
-  if (s.incumbent !== plan.seedText) ({ result, text } = await confirm(plan, s, talk, search.setAside));
+  if (s.incumbent !== plan.seedText) ({ result, text } = await confirm(plan, s, talk, search.seedAttempts));
   const end = { cause, result, planned: talk.used, calls: talk.calls, steps: s.steps, accepted: s.accepted };
   await talk.decide({ type: 'session.ended', ...end, shipped: talk.hash(text) });
   return { ...end, text, environment: talk.environment };
@@ -56,7 +56,9 @@ export async function optimize(plan: LoopPlan, ports: EnginePorts<Decision>, ops
 
 class Search {
   /** The seed's attempts that are kept for the confirmation; null = the environment moved since. */
-  setAside: readonly Ask[] | null = null;
+  private setAside: readonly Ask[] | null = null;
+  /** The environment that they belong to. */
+  private setAsideIn = '';
   private measured = false;
   private swept = false;
   /** Reflections in a row without a readable hand-in. */
@@ -74,6 +76,11 @@ class Search {
     private readonly talk: Conversation,
     private readonly ops: SkillOps,
   ) {}
+
+  /** What is set aside for the confirmation; null = it is of an environment that has moved since. */
+  get seedAttempts(): readonly Ask[] | null {
+    return this.setAsideIn === this.talk.environment ? this.setAside : null;
+  }
 
   /** Goes on until something ends the search; a raised budget or limit goes on where it stopped. */
   async run(): Promise<Cause> {
@@ -114,6 +121,8 @@ class Search {
     s.bank = emptyBank(this.plan);
     s.train.clear();
     s.newest.clear();
+    s.points.clear();
+    s.indecisive = this.quiet = this.barren = 0;
     this.measured = this.swept = false;
     this.setAside = null;
   }
@@ -124,6 +133,7 @@ class Search {
     if (!this.measured) {
       const block = await incumbentBlock(plan, s, talk, 0);
       this.setAside = plan.selection.map((t) => talk.number(plan.seedText, t.id));
+      this.setAsideIn = talk.environment;
       this.measured = true;
       const cells = plan.selection.map((t): readonly [string, Cell] => [t.id, block.get(t.id) ?? null]);
       await talk.decide({
@@ -138,7 +148,8 @@ class Search {
     if (!this.swept) {
       // cut off and taken up again, only what has no outcome yet is rolled
       const left = plan.train.map((t) => t.id).filter((t) => !s.train.has(t));
-      await this.sweepAll(s.draftText === plan.seedText ? 'seed' : 'draft', left);
+      const what = s.draftText === plan.seedText ? 'seed' : 'draft';
+      await this.sweepAll(left.length === plan.train.length ? what : `${what}, the rest`, left);
       this.swept = true;
     }
   }
@@ -157,15 +168,15 @@ class Search {
 
   private async rounds(): Promise<never> {
     const { plan, s, talk, ops } = this;
-    if (s.cutRound) await this.screen(s.cutRound);
-    if (s.gateCut) await consider(plan, s, talk, ops);
+    if (s.cutRound) this.after(await this.screen(s.cutRound));
+    if (s.gateCut || this.full) await consider(plan, s, talk, ops);
     for (;;) {
       await talk.point('round');
       const fromPeople = talk.humanEdits;
       if (fromPeople.length > 0) {
         talk.humanEdits = [];
         s.rounds++;
-        await this.screen({ edits: fromPeople, source: 'person', atMost: fromPeople.length, from: 0 });
+        await this.handIn({ edits: fromPeople, source: 'person', atMost: fromPeople.length, from: 0 });
       }
       if (failingTasks(plan, s).length === 0 || this.dry >= plan.search.dryRounds) {
         if (unseen(s) > 0) await consider(plan, s, talk, ops);
@@ -176,11 +187,20 @@ class Search {
       }
       const failing = failingTasks(plan, s);
       if (failing.length === 0) continue;
-      const kept = await this.round(failing);
-      this.dry = kept > 0 ? 0 : this.dry + 1;
-      const full = plan.gate.rule === 'skillopt' ? 1 : plan.search.draftSize;
-      if (unseen(s) >= full) await consider(plan, s, talk, ops);
+      this.after(await this.round(failing));
+      if (this.full) await consider(plan, s, talk, ops);
     }
+  }
+
+  /** A round has kept so many edits. */
+  private after(kept: number): void {
+    this.dry = kept > 0 ? 0 : this.dry + 1;
+  }
+
+  /** The draft holds as many new edits as call for a gate. */
+  private get full(): boolean {
+    const { plan, s } = this;
+    return unseen(s) >= (plan.gate.rule === 'skillopt' ? 1 : plan.search.draftSize);
   }
 
   /** One reflection and the screening of what it hands in. */
@@ -197,9 +217,14 @@ class Search {
     }
     this.unusable = 0;
     const { edits, summary } = answer.proposal;
-    if (edits.length > 0) return this.screen({ edits, source: 'reflection', atMost: ask.atMost, from: 0 });
+    if (edits.length > 0) return this.handIn({ edits, source: 'reflection', atMost: ask.atMost, from: 0 });
     await this.emptyRound('none-offered', summary);
     return 0;
+  }
+
+  private handIn(round: RoundEdits): Promise<number> {
+    this.s.offered += round.edits.length;
+    return this.screen(round);
   }
 
   private async screen(round: RoundEdits): Promise<number> {

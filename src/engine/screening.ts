@@ -35,7 +35,6 @@ export class Screening {
   async run(): Promise<number> {
     const { talk, s, round } = this;
     let kept = 0;
-    if (round.from === 0) s.offered += round.edits.length;
     this.layOut();
     try {
       for (const [index, edit] of this.undecided()) {

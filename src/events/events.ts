@@ -56,8 +56,9 @@ const sessionCreated = z.object({
     versions: z.record(z.string(), z.string()),
   }),
   config: z.record(z.string(), z.unknown()),
-  /** Budget and limits as the config file had them, before flags. */
+  /** Budget and limits as the config file had them, before flags; and as they are wanted, flags and all. */
   file: boundsShape,
+  wanted: boundsShape,
 });
 
 const splitsFixed = z.object({
@@ -287,7 +288,12 @@ const modelCalled = z.object({
 });
 const sessionPaused = z.object({ type: z.literal('session.paused'), why: z.string(), fix: z.string() });
 /** `file` = budget and limits as the config file had them: a later change of the file is told from a flag. */
-const sessionResumed = z.object({ type: z.literal('session.resumed'), program: z.string(), file: boundsShape });
+const sessionResumed = z.object({
+  type: z.literal('session.resumed'),
+  program: z.string(),
+  file: boundsShape,
+  wanted: boundsShape,
+});
 
 const inputs = [sessionCreated, splitsFixed, planFixed, engineChanged, inputReceived] as const;
 const effects = [rolloutFinished, reflectionFinished] as const;
@@ -349,5 +355,5 @@ export const eventKinds: ReadonlyMap<string, EventKind> = kinds;
 
 /** Decisions and paid effects must be on the disk before anything follows from them. */
 export function mustSync(type: Event['type']): boolean {
-  return kindOf(type) !== 'marker';
+  return kindOf(type) !== 'marker' || type === 'session.paused';
 }

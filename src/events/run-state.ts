@@ -240,6 +240,8 @@ export class Fold {
   private input(event: EventOf<'input.received'>): void {
     const { input } = event;
     if (input.kind === 'note') this.notes.push(input.text);
+    if (input.kind === 'edit')
+      this.handedIn([{ hash: editHash(input.edit), edit: input.edit }], this.s.round + 1, 'person');
     if (input.kind === 'budget.changed' && this.s.plan) this.s.plan = { ...this.s.plan, budget: input.rollouts };
     if (input.kind === 'limits.changed' && this.s.plan) this.s.plan = { ...this.s.plan, limits: input.limits };
     if (input.kind === 'environment.changed') this.warnings.push(`the environment changed: ${input.what}`);

@@ -283,6 +283,16 @@ export class Journal {
     }
   }
 
+  /** Everything that was appended is on the disk. */
+  sync(): void {
+    if (this.fd === null) return;
+    try {
+      fdatasyncSync(this.fd);
+    } catch (cause) {
+      throw diskFailure('the log can’t be written', this.where, cause);
+    }
+  }
+
   get position(): Head {
     return this.head;
   }

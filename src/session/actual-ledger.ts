@@ -18,21 +18,26 @@ export function reserves(sizes: {
   };
 }
 
-/** A limit that leaves nothing for the search is refused before anything is spent. */
+/** A limit that leaves too little for what is still to come is refused before anything is spent. */
 export function checkLimit(
   limits: Limits,
   sizes: { readonly train: number; readonly selection: number },
   kept: { readonly confirmation: number; readonly finalize: number },
+  now: { readonly started: number; readonly confirming: boolean },
 ): void {
   if (limits.rollouts === null) return;
-  const least = kept.confirmation + kept.finalize + sizes.selection + sizes.train + 1;
-  if (limits.rollouts < least)
-    throw fail(
-      'config',
-      `a limit of ${limits.rollouts} rollouts is too small: ${kept.confirmation} are kept for the confirmation, ${kept.finalize} for the sealed test, ${sizes.selection + sizes.train} measure the seed, and one is the least to try an edit`,
-      'limits.rollouts',
-      `give at least ${least}; some hundreds are useful`,
-    );
+  const reserved = (now.confirming ? 1 : kept.confirmation) + kept.finalize;
+  const measuring = sizes.selection + sizes.train + 1;
+  const least = reserved + Math.max(now.started, measuring);
+  if (limits.rollouts >= least) return;
+  const first =
+    now.started > measuring ? `${now.started} were started` : `${measuring} measure the seed and try one edit`;
+  throw fail(
+    'config',
+    `a limit of ${limits.rollouts} rollouts is too small: ${first}, ${reserved} are kept for confirmation and sealed test`,
+    'limits.rollouts',
+    `give at least ${least}; some hundreds are useful`,
+  );
 }
 
 /**

@@ -5,6 +5,7 @@ import type { RunState } from '../events/run-state.ts';
 import type { Head } from '../journal/journal.ts';
 import { diskFailure } from '../journal/journal.ts';
 import { writeWhole } from '../journal/texts.ts';
+import { fail } from '../ports/failure.ts';
 import type { SessionPaths } from './paths.ts';
 
 /** Renders `skillopt.md` from a prefix of the log: the same prefix, the same bytes. */
@@ -64,6 +65,17 @@ export class DerivedFiles {
   whileReading(state: RunState, head: Head): void {
     if (this.prefix?.lines === head.lines && this.prefix.hash === head.hash)
       this.ourDocument = this.render(state, head);
+  }
+
+  /** After the log was read: a document that was written when the log was longer shows that its end is lost. */
+  refuseLostTail(head: Head): void {
+    if (this.prefix === null || this.prefix.lines <= head.lines) return;
+    throw fail(
+      'log-broken',
+      `the log has ${head.lines} lines, but ${this.paths.document} was written when it had ${this.prefix.lines}: its end is lost`,
+      this.paths.log,
+      `restore the log from a copy; if its end is gone for good, move ${this.paths.document} away to go on from what is left`,
+    );
   }
 
   /** Sets aside what is not ours; nothing else is touched. Before the first line of this process is written. */

@@ -16,27 +16,24 @@ export type Flags = {
 };
 
 /** Budget and limits of this run: a flag, else the file if it was changed since it was last looked at, else the log. */
-export function effectiveConfig(
-  file: Config | null,
-  flags: Flags,
-  logged: Logged,
-  state: RunState,
-  paths: SessionPaths,
-): Config {
+export function effectiveConfig(file: Config | null, flags: Flags, logged: Logged, paths: SessionPaths): Config {
   const base = file ?? (logged.created ? checkConfig(logged.created.config, paths.log) : null);
   if (base === null)
     throw fail('usage', 'there is no session here', paths.dir, 'start one with `skillopt run` beside a config');
-  const { plan } = state;
-  const seen = logged.file;
-  const now = <T>(flag: T | undefined, inFile: T, before: T | undefined, inLog: T | undefined): T =>
-    flag ?? (inLog === undefined || before === undefined || inFile !== before ? inFile : inLog);
+  const { file: seen, wanted } = logged;
+  /** `inFile` counts when there is a file and it was changed, or when there is no log yet. */
+  const now = <T>(flag: T | undefined, inFile: T, before: T | undefined, inLog: T | undefined): T => {
+    if (flag !== undefined) return flag;
+    if (inLog === undefined || (file !== null && inFile !== before)) return inFile;
+    return inLog;
+  };
   return {
     ...base,
     workers: flags.workers ?? base.workers,
-    budget: { rollouts: now(flags.budget, base.budget.rollouts, seen?.budget, plan?.budget) },
+    budget: { rollouts: now(flags.budget, base.budget.rollouts, seen?.budget, wanted?.budget) },
     limits: {
-      rollouts: now(flags.limitRollouts, base.limits.rollouts, seen?.limits.rollouts, plan?.limits.rollouts),
-      minutes: now(flags.limitMinutes, base.limits.minutes, seen?.limits.minutes, plan?.limits.minutes),
+      rollouts: now(flags.limitRollouts, base.limits.rollouts, seen?.limits.rollouts, wanted?.limits.rollouts),
+      minutes: now(flags.limitMinutes, base.limits.minutes, seen?.limits.minutes, wanted?.limits.minutes),
     },
   };
 }

@@ -1,3 +1,4 @@
+import { checkConfig } from '../config/load.ts';
 import type { Config } from '../config/schema.ts';
 import type { LoopPlan } from '../engine/plan.ts';
 import { ENGINE, RULES } from '../engine/rules.ts';
@@ -66,13 +67,18 @@ export function createdEvent(o: CreateOptions): EventOf<'session.created'> {
     },
     config: { ...config },
     file: o.file,
+    wanted: { budget: config.budget.rollouts, limits: { ...config.limits } },
   };
+}
+
+/** The config that a session was created with; throws `config` when the line was changed. */
+export function configOf(created: EventOf<'session.created'>): Config {
+  return checkConfig(created.config, 'line 1 of the log');
 }
 
 /** Splits as the config wants them: a pure function of what `session.created` holds. */
 export function splitsEvent(created: EventOf<'session.created'>): EventOf<'splits.fixed'> {
-  const config = created.config as Config;
-  const wanted = config.splits;
+  const wanted = configOf(created).splits;
   const splits = makeSplits(created.pack.tasks, wanted, created.seed);
   return {
     type: 'splits.fixed',
@@ -84,7 +90,7 @@ export function splitsEvent(created: EventOf<'session.created'>): EventOf<'split
 
 /** What is odd about the splits, for people. */
 export function splitWarnings(created: EventOf<'session.created'>): readonly string[] {
-  return makeSplits(created.pack.tasks, (created.config as Config).splits, created.seed).warnings;
+  return makeSplits(created.pack.tasks, configOf(created).splits, created.seed).warnings;
 }
 
 /** A budget that leaves nothing for the search is refused. */
@@ -101,7 +107,7 @@ export function checkBudget(budget: number, splits: EventOf<'splits.fixed'>): vo
 
 /** Gate, optimizer and budget: a pure function of what `session.created` holds. */
 export function planEvent(created: EventOf<'session.created'>, splits: EventOf<'splits.fixed'>): EventOf<'plan.fixed'> {
-  const config = created.config as Config;
+  const config = configOf(created);
   checkBudget(config.budget.rollouts, splits);
   return {
     type: 'plan.fixed',

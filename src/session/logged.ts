@@ -35,6 +35,8 @@ export class Logged {
   started = 0;
   /** Budget and limits as the config file last had them. */
   file: Bounds | null = null;
+  /** Budget and limits as they were last wanted: at a start, or by an input since. */
+  wanted: Bounds | null = null;
   /** Rollouts at a time, as last written. */
   workers: number | null = null;
   lines = 0;
@@ -64,9 +66,11 @@ export class Logged {
       case 'session.created':
         this.created = event;
         this.file = event.file;
+        this.wanted = event.wanted;
         return;
       case 'session.resumed':
         this.file = event.file;
+        this.wanted = event.wanted;
         return;
       case 'splits.fixed':
         this.splits = event;
@@ -99,6 +103,10 @@ export class Logged {
         const at = this.inputs.get(event.turn) ?? [];
         at.push({ point: event.point, input: event.input, line: event.seq });
         this.inputs.set(event.turn, at);
+        if (this.wanted && event.input.kind === 'budget.changed')
+          this.wanted = { ...this.wanted, budget: event.input.rollouts };
+        if (this.wanted && event.input.kind === 'limits.changed')
+          this.wanted = { ...this.wanted, limits: event.input.limits };
         return;
       }
       case 'finalize.started':

@@ -2,6 +2,7 @@ import type { Decision } from '../events/events.ts';
 import type { Journal } from '../journal/journal.ts';
 import { redactFailure } from '../journal/redact.ts';
 import type { Ask, EnginePorts, Interruption, LedgerLine, ProposeAnswer, ProposeAsk } from '../ports/engine.ts';
+import type { Failure } from '../ports/failure.ts';
 import { sha256 } from '../ports/hash.ts';
 import type { Input, InputPoint, InputSource } from '../ports/inputs.ts';
 import type { Outcome } from '../ports/outcome.ts';
@@ -44,6 +45,8 @@ export class RecordedPorts implements EnginePorts<Decision> {
   /** Last turn at which the log, as it was opened, holds an input: until then no new one is read. */
   private readonly lastLoggedTurn: number;
   private drift: Live['drift'];
+  /** Whose rollouts the engine took last. */
+  private line: LedgerLine = 'loop';
 
   constructor(
     private readonly logged: Logged,
@@ -51,14 +54,18 @@ export class RecordedPorts implements EnginePorts<Decision> {
   ) {
     this.drift = live?.drift ?? null;
     this.lastLoggedTurn = Math.max(0, ...logged.inputs.keys());
-    this.pool =
-      live === null ? null : new Pool(live.journal, logged, live, () => !this.replaying && this.drift === null);
+    this.pool = live === null ? null : new Pool(live.journal, logged, live, () => this.mayStart);
     live?.signal.addEventListener('abort', () => this.pool?.stop(new Interrupted()), { once: true });
   }
 
   /** Logged decisions still lie ahead: nothing may start and nothing new may be read. */
   get replaying(): boolean {
     return this.drawn < this.logged.decisions.length;
+  }
+
+  /** Nothing starts while logged decisions or inputs lie ahead, or while the engine has not heard of a drift. */
+  private get mayStart(): boolean {
+    return !this.replaying && this.turn >= this.lastLoggedTurn && this.drift === null;
   }
 
   private missing(what: string): Error {
@@ -73,6 +80,9 @@ export class RecordedPorts implements EnginePorts<Decision> {
     if (!here) return null;
     const other = here.find((i) => !points.includes(i.point));
     if (other) throw diverged(other.line, 'an input stands at another point', other.point, points.join(' or '));
+    const ahead = this.logged.decisions[this.drawn];
+    const below = ahead && here.find((i) => i.line > ahead.line);
+    if (ahead && below) throw diverged(ahead.line, 'takes an input that stands below it', below.input.kind, '');
     return here.map((i) => i.input);
   }
 
@@ -102,6 +112,7 @@ export class RecordedPorts implements EnginePorts<Decision> {
 
   async take(ask: Ask, text: string | null, line: LedgerLine): Promise<Outcome | Interruption> {
     this.turn++;
+    this.line = line;
     const instead = this.loggedInterruption('take');
     if (instead) return instead;
     const hit = this.logged.outcomes.get(ask.key);
@@ -188,6 +199,7 @@ export class RecordedPorts implements EnginePorts<Decision> {
       banned: ask.banned,
     };
     for (let failures = 0; ; ) {
+      if (live.signal.aborted) throw new Interrupted();
       const result = await this.orInterrupted(
         live.signal,
         live.proposals.performProposal(request, { signal: live.signal }),
@@ -196,7 +208,8 @@ export class RecordedPorts implements EnginePorts<Decision> {
         failures++;
         const failure = await redactFailure(result.failure, live.redact);
         if (failures >= 3 || !failure.retryable) throw new Paused(failure);
-        await new Promise((resolve) => setTimeout(resolve, live.backoffMs[failures - 1] ?? live.backoffMs.at(-1) ?? 0));
+        const waitMs = live.backoffMs[failures - 1] ?? live.backoffMs.at(-1) ?? 0;
+        await this.orInterrupted(live.signal, new Promise((resolve) => setTimeout(resolve, waitMs)));
         continue;
       }
       const answer: ProposeAnswer =
@@ -261,6 +274,8 @@ export class RecordedPorts implements EnginePorts<Decision> {
     if (!this.live || this.replaying || this.turn < this.lastLoggedTurn) return [];
     if (this.live.signal.aborted) throw new Interrupted();
     const fresh = this.live.inputs(point);
+    if (point === 'spent' && this.line === 'confirmation' && fresh.length === 0)
+      throw new Paused(limitTooLow(this.live));
     for (const input of fresh) {
       this.record(this.live, point, input);
       if (input.kind === 'limits.changed') this.live.ledger.limits = input.limits;
@@ -305,6 +320,17 @@ export class RecordedPorts implements EnginePorts<Decision> {
   close(): void {
     this.pool?.close();
   }
+}
+
+/** A limit that cuts the confirmation short says nothing of the result: the session waits for a higher one. */
+function limitTooLow(live: Live): Failure {
+  return {
+    code: 'config',
+    what: `the limit of ${live.ledger.limits.rollouts ?? 0} rollouts leaves too few for the confirmation (${live.ledger.started} were started)`,
+    where: 'limits.rollouts',
+    fix: 'raise the limit and start again: the search and the pairs that are done are kept',
+    retryable: false,
+  };
 }
 
 /** Another decision than the logged one; whoever catches it shows the logged side, read again by its line. */

@@ -2,7 +2,7 @@ import { mkdirSync, rmSync } from 'node:fs';
 import { checkConfig } from '../config/load.ts';
 import type { Config } from '../config/schema.ts';
 import type { LoopPlan } from '../engine/plan.ts';
-import type { Event, LoggedEvent } from '../events/events.ts';
+import type { Event, EventOf, LoggedEvent } from '../events/events.ts';
 import { Fold, type RunState } from '../events/run-state.ts';
 import type { Bounds } from '../events/shapes.ts';
 import { chainHash, diskFailure, Journal } from '../journal/journal.ts';
@@ -16,6 +16,7 @@ import { bounds, effectiveConfig, type Flags, refuseLate, refuseOther } from './
 import {
   checkBudget,
   checkRules,
+  configOf,
   createdEvent,
   loopPlan,
   planEvent,
@@ -107,8 +108,9 @@ export class Session {
         fold.add(event);
         derived.whileReading(fold.state, { lines: event.seq, hash: chainHash(raw) });
       });
+      derived.refuseLostTail({ lines: logged.lines, hash: '' });
       const { created } = logged;
-      const config = effectiveConfig(file, flags, logged, fold.state, paths);
+      const config = effectiveConfig(file, flags, logged, paths);
       if (created) {
         checkRules(created, paths.log);
         refuseOther(checkConfig(created.config, paths.log), config, paths);
@@ -125,7 +127,7 @@ export class Session {
         journal,
         logged,
         config,
-        bounds(file ?? config),
+        file === null ? (logged.file ?? bounds(config)) : bounds(file),
         skill,
         pack,
         created === null,
@@ -175,7 +177,13 @@ export class Session {
       this.derived.after(event, this.fold.state, journal.position);
     });
     if (logged.created === null) logged.created = this.write(first.created);
-    else this.write({ type: 'session.resumed', program: this.parts.program, file: this.file });
+    else
+      this.write({
+        type: 'session.resumed',
+        program: this.parts.program,
+        file: this.file,
+        wanted: bounds(this.config),
+      });
     if (logged.splits === null) this.warnings.push(...splitWarnings(logged.created));
     logged.splits ??= this.write(first.splits);
     logged.plan ??= this.write(first.plan);
@@ -202,18 +210,26 @@ export class Session {
       });
     const splits = this.logged.splits ?? splitsEvent(created);
     const plan = this.logged.plan ?? planEvent(created, splits);
-    const { state } = this;
-    const searching = state.ended === null;
-    if (searching && (this.logged.plan === null || this.config.budget.rollouts !== state.plan?.budget))
-      checkBudget(this.config.budget.rollouts, splits);
-    const sameLimit = JSON.stringify(this.config.limits) === JSON.stringify(state.plan?.limits);
-    if (searching && !(this.logged.plan !== null && sameLimit))
-      checkLimit(
-        this.config.limits,
-        { train: splits.train.length, selection: splits.selection.length },
-        this.reserves(splits.selection.length, splits.test.length, o.workers),
-      );
+    this.checkBounds(created, splits, o.workers);
     return { created, splits, plan };
+  }
+
+  /** Budget and limits that leave too little are refused when they are new, or when what they have to pay has grown. */
+  private checkBounds(created: EventOf<'session.created'>, splits: EventOf<'splits.fixed'>, workers: number): void {
+    const { config, logged } = this;
+    if (this.state.ended !== null) return;
+    const { wanted } = logged;
+    if (wanted?.budget !== config.budget.rollouts) checkBudget(config.budget.rollouts, splits);
+    const same =
+      JSON.stringify(wanted?.limits) === JSON.stringify(config.limits) &&
+      workers === logged.workers &&
+      config.finalize.attempts === configOf(created).finalize.attempts;
+    if (same) return;
+    const kept = this.reserves(splits.selection.length, splits.test.length, workers);
+    checkLimit(config.limits, { train: splits.train.length, selection: splits.selection.length }, kept, {
+      started: logged.started,
+      confirming: this.state.phase === 'confirming',
+    });
   }
 
   /** What confirmation and finalize keep for themselves of the limit. */
@@ -240,6 +256,7 @@ export class Session {
   close(): void {
     try {
       if (!this.begun || this.logged.plan === null) return;
+      this.journal.sync(); // the document names the last line
       this.derived.write(this.fold.state, this.journal.position);
       if (this.warnings.length === 0) return;
       this.warn(); // of files that were changed while we worked

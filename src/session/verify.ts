@@ -1,4 +1,3 @@
-import { checkConfig } from '../config/load.ts';
 import { finalize } from '../engine/finalize.ts';
 import { optimize } from '../engine/loop.ts';
 import type { LoopPlan } from '../engine/plan.ts';
@@ -8,7 +7,15 @@ import { TextFiles } from '../journal/texts.ts';
 import { fail, SkilloptError } from '../ports/failure.ts';
 import { shortHash } from '../ports/hash.ts';
 import { documentHead, type RenderDocument, readIfThere } from './derived-files.ts';
-import { checkRules, environmentFingerprint, isRehearsal, loopPlan, planEvent, splitsEvent } from './first-lines.ts';
+import {
+  checkRules,
+  configOf,
+  environmentFingerprint,
+  isRehearsal,
+  loopPlan,
+  planEvent,
+  splitsEvent,
+} from './first-lines.ts';
 import { Logged } from './logged.ts';
 import { sessionPaths } from './paths.ts';
 import { EndOfLog, OtherDecision, RecordedPorts } from './recorded-ports.ts';
@@ -106,8 +113,9 @@ function firstLines(logged: Logged, log: string): Problem[] {
     return fields;
   };
   try {
-    const config = checkConfig(created.config, log);
+    const config = configOf(created);
     const { backend, agent, model } = config;
+    same(1, 'the seed of randomness does not follow from the config', created.seed, config.seed);
     same(1, 'rehearsal or not does not follow from the config', created.rehearsal, isRehearsal(config));
     same(
       1,
