@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'bun:test';
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import type { LoggedEvent } from '../events/events.ts';
 import { Place, until } from './binary.ts';
 import { OwnSession } from './own-pack.ts';
@@ -70,4 +71,61 @@ describe('a flag', () => {
     expect([end.code, /too small/.test(end.stderr)]).toEqual([2, true]);
     await own.succeed(['run', 'session']);
   });
+});
+
+describe('a run that is stopped before its first named point', () => {
+  /** Starts a run whose first selection rollouts hang, and stops it in the baseline. */
+  async function stoppedInBaseline(own: OwnSession, args: readonly string[]): Promise<void> {
+    const before = own.waiting();
+    own.block(['stamp-for-cy', 'sign-for-di', 'stamp-for-eve']);
+    const run = own.start(['run', 'session', ...args]);
+    await until('a verifier waits', () => own.waiting() > before);
+    run.kill('SIGINT');
+    await run.ended;
+    own.free();
+  }
+
+  test('keeps its flags and the changes of the file', async () => {
+    const own = new OwnSession(new Place());
+    await stoppedInBaseline(own, ['--budget', '60', '--limit-rollouts', '90']);
+    await stoppedInBaseline(own, []);
+    own.configure({ budget: { rollouts: 80 } });
+    await stoppedInBaseline(own, []);
+    await own.succeed(['run', 'session']);
+    const wanted = eventsOf(own).flatMap((e) =>
+      e.type === 'session.created' || e.type === 'session.resumed' ? [[e.wanted.budget, e.wanted.limits.rollouts]] : [],
+    );
+    expect(wanted).toEqual([
+      [60, 90],
+      [60, 90],
+      [80, 90],
+      [80, 90],
+    ]);
+  });
+
+  test('can be finalized when its config is gone', async () => {
+    const own = new OwnSession(new Place());
+    await stoppedInBaseline(own, ['--budget', '60']);
+    own.configure({ budget: { rollouts: 80 } });
+    await own.succeed(['run', 'session']);
+    rmSync(own.place.path('session/skillopt.config.json'));
+    expect((await own.succeed(['finalize', 'session', '--allow-unsandboxed'])).stdout).toContain('sealed test');
+  });
+});
+
+test('a log that lost its end is refused, and nothing is written over what tells of it', async () => {
+  const own = new OwnSession(new Place());
+  await own.succeed(['run', 'session']);
+  const log = own.place.path('session/skillopt.jsonl');
+  const lines = readFileSync(log, 'utf8').split('\n');
+  writeFileSync(log, `${lines.slice(0, 40).join('\n')}\n`);
+  const document = own.place.read('session', 'skillopt.md');
+  for (const command of [
+    ['run', 'session'],
+    ['verify', 'session'],
+  ]) {
+    const end = await own.run(command);
+    expect([end.code, /its end is lost|lines are missing at the end/.test(end.stderr + end.stdout)]).toEqual([6, true]);
+  }
+  expect(own.place.read('session', 'skillopt.md')).toBe(document);
 });

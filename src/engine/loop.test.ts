@@ -442,6 +442,28 @@ describe('the draft at the gate', () => {
     expect(again?.consumed.some((k) => cut?.consumed.includes(k))).toBe(false);
   });
 
+  test('a draft whose edits undo each other meets no task and is dropped', async () => {
+    const { ports } = await play({
+      // t1 passes with the bare seed by luck, the second time
+      outcome: (text, task, attempt) => (task === 't1' && text === 'seed\n' && attempt === 1 ? 1 : needs(text, task)),
+      propose: (ask) =>
+        ask.round === 1
+          ? [line('fix t0', 't0')]
+          : ask.round === 2
+            ? [{ op: 'delete', target: 'fix t0', content: '', cites: ['t1'], reason: '' }]
+            : [],
+    });
+    expect(ports.of('screening.decided').map((d) => d.kept)).toEqual([true, true]);
+    expect(ports.of('gate.decided')[0]).toMatchObject({
+      gateAction: 'reject',
+      why: 'its edits undo each other',
+      pairs: 0,
+      tried: 2,
+      draftDropped: true,
+    });
+    expect(ports.asks[2]?.failing.map((f) => f.task).sort()).toEqual(['t0', 't1', 't2', 't3', 't4', 't5']);
+  });
+
   test('three indecisive gates in a row end the run', async () => {
     const { ports, end } = await play(
       {

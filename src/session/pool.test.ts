@@ -6,7 +6,7 @@ import type { Proposals } from '../ports/proposals.ts';
 import { noUsage } from '../ports/usage.ts';
 import { Paused } from './pool.ts';
 import { Interrupted } from './recorded-ports.ts';
-import { essence, type Play, play, randomLatency } from './session-fixture.ts';
+import { essence, type Play, play, randomLatency, until } from './session-fixture.ts';
 
 const base: Play = { world: { seed: 3 }, budget: 90, finalize: true, texts: new TextMemory() };
 const down: Failure = {
@@ -17,17 +17,6 @@ const down: Failure = {
   retryable: true,
 };
 const types = (log: string) => readText(log).lines.map((l) => l.event.type);
-
-/** Runs to its end or to what ends it; the log as it stands then. */
-async function until(o: Play): Promise<{ readonly log: string; readonly error: unknown }> {
-  const lines: string[] = [];
-  try {
-    const { log } = await play({ ...o, beforeWrite: (line) => lines.push(line) });
-    return { log, error: null };
-  } catch (error) {
-    return { log: (o.log ?? '') + lines.map((l) => `${l}\n`).join(''), error };
-  }
-}
 
 describe('a backend that fails', () => {
   test('twice: waits, tries again, and nothing of it reaches a decision', async () => {

@@ -6,7 +6,7 @@ import { kindOf } from '../events/events.ts';
 import { readText, rechain } from '../journal/journal.ts';
 import type { InputSource } from '../ports/inputs.ts';
 import { scored } from '../ports/outcome.ts';
-import { essence, firstLines, type Play, play, randomLatency } from './session-fixture.ts';
+import { essence, firstLines, type Play, play, randomLatency, until } from './session-fixture.ts';
 import { verifySession } from './verify.ts';
 
 /** A small world with gates of every kind: 10 % of the rollouts end unscored. */
@@ -190,6 +190,28 @@ describe('a limit on what is really started', () => {
     }
   }, 120_000);
 
+  test('that cuts the confirmation short says nothing of the result: it waits for a higher one', async () => {
+    const o: Play = { ...base, world: { seed: 9 }, budget: 90 };
+    const free = await play(o);
+    expect(free.loop.result).toBe('improved');
+    const lines = readText(free.log).lines.map((l) => l.event);
+    // killed again and again in the confirmation, what is lost uses up its reserve
+    const confirming = lines.findIndex((e) => e.type === 'rollout.started' && e.line === 'confirmation');
+    const started = lines.slice(0, confirming).filter((e) => e.type === 'rollout.started').length;
+    let log = firstLines(free.log, confirming);
+    const limits = { rollouts: started + 3 + 24, minutes: null }; // three for the confirmation beside what finalize keeps
+    const cut = await until({ ...o, limits, log, texts: free.texts });
+    expect((cut.error as { failure?: { where: string } }).failure?.where).toBe('limits.rollouts');
+    log = cut.log;
+    expect(await verdictOn(log)).toEqual([]);
+    const raise: Play['inputs'] = (point) =>
+      point === 'spent' ? [{ kind: 'limits.changed', limits: { rollouts: null, minutes: null } }] : [];
+    const again = await play({ ...o, limits, log, texts: free.texts, inputs: raise });
+    expect(again.loop.result).toBe('improved');
+    expect(again.state.confirmation?.pairs).toBe(6);
+    expect(await verdictOn(again.log)).toEqual([]);
+  });
+
   test('minutes end the search; the confirmation still follows', async () => {
     const slow = randomLatency('slow');
     const o: Play = { ...base, workers: 4, latency: (key) => 10 * slow(key), budget: 400 };
@@ -328,6 +350,23 @@ describe('verify', () => {
     expect(missed).toEqual([]);
     expect(found.length).toBeGreaterThan(60);
   }, 120_000);
+
+  test('an input that stands below the decision that took it is found', async () => {
+    const { log } = await play({
+      ...base,
+      inputs: (point) => (point === 'round' ? [{ kind: 'note', text: 'n' }] : []),
+    });
+    const events = readText(log).lines.map((l) => structuredClone(l.event) as unknown as Record<string, unknown>);
+    const input = events.findIndex((e) => e.type === 'input.received');
+    const decision = events.findIndex((e, i) => i > input && e.consumed !== undefined);
+    const moved = [
+      ...events.slice(0, input),
+      ...events.slice(input + 1, decision + 1),
+      events[input] ?? {},
+      ...events.slice(decision + 1),
+    ];
+    expect((await verdictOn(rechain(moved))).join()).toContain('stands below');
+  });
 
   test('an effect that stands below its decision is found', async () => {
     const { log } = await play(base);

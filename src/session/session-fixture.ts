@@ -282,6 +282,17 @@ export async function play(o: Play): Promise<Played> {
   };
 }
 
+/** Runs to its end or to what ends it; the log as it stands then. */
+export async function until(o: Play): Promise<{ readonly log: string; readonly error: unknown }> {
+  const lines: string[] = [];
+  try {
+    const { log } = await play({ ...o, beforeWrite: (line) => lines.push(line) });
+    return { log, error: null };
+  } catch (error) {
+    return { log: (o.log ?? '') + lines.map((l) => `${l}\n`).join(''), error };
+  }
+}
+
 /** What must be the same however a run was cut: decisions, best skill, score table, test number. */
 export function essence(p: Pick<Played, 'log' | 'loop' | 'final' | 'state'>) {
   return {
