@@ -78,7 +78,7 @@ function program(io: Io, args: readonly string[]): Command {
     .configureOutput({ writeErr() {}, outputError() {} })
     .showSuggestionAfterError(true)
     .addHelpText('after', AFTER);
-  const context = { io, command: ['skillopt', ...args.map(shellWord)].join(' ') };
+  const context = { io, command: [...PROGRAM, ...args.map(shellWord)].join(' ') };
   for (const add of [demoCommand, runCommand, finalizeCommand, statusCommand, verifyCommand]) add(program, context);
   for (const command of program.commands)
     command
@@ -87,6 +87,9 @@ function program(io: Io, args: readonly string[]): Command {
       .option('--debug', 'print stack traces');
   return program;
 }
+
+/** How this program was called: the binary, or the checkout. */
+const PROGRAM = Bun.isStandaloneExecutable ? ['skillopt'] : ['npx', 'bun', 'src/main.tsx'];
 
 const AFTER = `
 How it goes:

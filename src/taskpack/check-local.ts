@@ -1,11 +1,11 @@
 import { readFile } from 'node:fs/promises';
 import { extname } from 'node:path';
 import type { Finding } from '../ports/preflight.ts';
+import { printableName } from '../ports/printable.ts';
 import type { Task } from '../ports/task.ts';
 import { MOST_LISTED } from './bounded-list.ts';
 import { type DockerCopy, dockerfileCopies } from './dockerfile-copies.ts';
 import { type ContainerRoot, containerRoots, hostPathsIn } from './host-paths.ts';
-import { printable } from './names.ts';
 import { readTree } from './tree.ts';
 
 /**
@@ -42,7 +42,7 @@ export async function localProblems(task: Task): Promise<readonly Finding[]> {
           problem(
             task,
             root,
-            `${task.id}/${printable(file.path)}:${index + 1}`,
+            `${task.id}/${printableName(file.path)}:${index + 1}`,
             advice(file.path, kind, root, task.workdir),
           ),
         );
@@ -109,8 +109,8 @@ function addEnvironmentProblems(task: Task, roots: readonly ContainerRoot[], err
           problem(
             task,
             root,
-            `${task.id}/task.toml: [${phase}].env ${printable(name)}`,
-            `take ${printable(name)} out, and derive it in the scripts from \${${root.variable}:-${standard(root, task.workdir)}}`,
+            `${task.id}/task.toml: [${phase}].env ${printableName(name)}`,
+            `take ${printableName(name)} out, and derive it in the scripts from \${${root.variable}:-${standard(root, task.workdir)}}`,
           ),
         );
       }

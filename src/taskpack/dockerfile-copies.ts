@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { join, posix } from 'node:path';
 import { fail, type SkilloptError } from '../ports/failure.ts';
+import { printableName } from '../ports/printable.ts';
 import type { Task } from '../ports/task.ts';
 import {
   dockerIgnore,
@@ -11,7 +12,6 @@ import {
 } from './docker-patterns.ts';
 import { type DockerInstruction, expand, parseDockerfile, words } from './dockerfile.ts';
 import { type DockerStep, finalStage } from './dockerfile-stage.ts';
-import { printable } from './names.ts';
 import { parseTaskToml } from './task-toml.ts';
 import { readTree } from './tree.ts';
 
@@ -122,7 +122,7 @@ function tooManyCopies(task: Task, { line }: DockerInstruction): SkilloptError {
 }
 
 function describe(instruction: DockerInstruction): string {
-  const text = printable(`${instruction.name} ${instruction.rest.replace(/\s+/g, ' ')}`);
+  const text = printableName(`${instruction.name} ${instruction.rest.replace(/\s+/g, ' ')}`);
   return `environment/Dockerfile:${instruction.line}: ${text.length > 160 ? `${text.slice(0, 159)}…` : text}`;
 }
 

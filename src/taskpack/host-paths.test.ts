@@ -112,15 +112,15 @@ describe('no use', () => {
 
 describe('a workdir of its own', () => {
   test.each<[string, readonly string[]]>([
-    ['cd /srv/work', ['/srv/work']],
-    ['cd /srv/work/x', ['/srv/work']],
-    ['cd /srv/works', []],
+    ['cd /srv/data', ['/srv/data']],
+    ['cd /srv/data/x', ['/srv/data']],
+    ['cd /srv/dataset', []],
     ['cd /srv', []],
-    ['cd "${APP_DIR:-/srv/work}"', []],
+    ['cd "${APP_DIR:-/srv/data}"', []],
     ['cd "${APP_DIR:-/app}"', []],
-    ['cp /app/x /srv/work', ['/app', '/srv/work']],
+    ['cp /app/x /srv/data', ['/app', '/srv/data']],
   ])('%s', (line, expected) => {
-    expect(paths(line, '/srv/work')).toEqual([...expected]);
+    expect(paths(line, '/srv/data')).toEqual([...expected]);
   });
 
   test('below /app, the longer one is meant', () => {

@@ -12,8 +12,3 @@ export function idProblem(id: string): string | null {
   if (id !== id.trim()) return 'the name of a task can not begin or end with a blank';
   return null;
 }
-
-/** A name or path as it can be shown: characters that steer a terminal as `\u{…}`. */
-export function printable(name: string): string {
-  return name.replace(/[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu, (found) => `\\u{${found.codePointAt(0)!.toString(16)}}`);
-}

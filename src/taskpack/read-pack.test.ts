@@ -63,7 +63,7 @@ timeout_sec = 0
 timeout_sec = 12.5
 env = { KEY = "\${SECRET}" }
 [environment]
-workdir = "/srv//work/"
+workdir = "/srv//data/"
 docker_image = "image:1"
 cpus = 2
 [environment.env]
@@ -79,7 +79,7 @@ B = "2"
       commands: ['jq', 'g++'],
       agentTimeoutSec: null,
       verifierTimeoutSec: 12.5,
-      workdir: '/srv/work',
+      workdir: '/srv/data',
       env: { environment: { A: '1' }, verifier: { KEY: '${SECRET}' }, solution: { B: '2' } },
       hasSolution: true,
     });

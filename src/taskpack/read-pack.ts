@@ -3,9 +3,9 @@ import { access, lstat, readdir, realpath, stat } from 'node:fs/promises';
 import { basename, join, resolve } from 'node:path';
 import { fail, type SkilloptError } from '../ports/failure.ts';
 import { sha256 } from '../ports/hash.ts';
+import { printableName } from '../ports/printable.ts';
 import type { Pack, Task } from '../ports/task.ts';
 import { boundedList, MOST_LISTED } from './bounded-list.ts';
-import { printable } from './names.ts';
 import { type PackProblem, readTask } from './read-task.ts';
 import { byCodeUnit } from './tree.ts';
 
@@ -144,7 +144,7 @@ function sameContent(tasks: readonly Task[]): readonly PackProblem[] {
 function packFailure(root: string, problems: readonly PackProblem[]): SkilloptError {
   const first = printed(problems[0]!);
   const more = problems.length - 1;
-  const places = problems.map(({ path, what }) => `${join(root, printable(path))}: ${printable(what)}`);
+  const places = problems.map(({ path, what }) => `${join(root, printableName(path))}: ${printableName(what)}`);
   return fail(
     'pack',
     `${first.path}: ${first.what}${more === 0 ? '' : ` (and ${more} more ${more === 1 ? 'problem' : 'problems'})`}`,
@@ -154,7 +154,7 @@ function packFailure(root: string, problems: readonly PackProblem[]): SkilloptEr
 }
 
 function printed({ path, what, fix }: PackProblem): PackProblem {
-  return { path: printable(path), what: printable(what), fix: printable(fix) };
+  return { path: printableName(path), what: printableName(what), fix: printableName(fix) };
 }
 
 async function exists(path: string): Promise<boolean> {

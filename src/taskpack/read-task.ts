@@ -1,10 +1,11 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { printableName } from '../ports/printable.ts';
 import type { Task } from '../ports/task.ts';
 import { MOST_INSTRUCTIONS, parseDockerfile } from './dockerfile.ts';
 import { finalStage } from './dockerfile-stage.ts';
 import { instructionHash, shownInstruction } from './instruction.ts';
-import { idProblem, printable } from './names.ts';
+import { idProblem } from './names.ts';
 import { cleanFolder, parseTaskToml, type TaskToml } from './task-toml.ts';
 import { hashFiles, readTree, type Tree, type TreeLimits } from './tree.ts';
 
@@ -22,7 +23,9 @@ export const taskLimits: TreeLimits = { maxBytes: 50_000_000, maxFiles: 20_000 }
 export async function readTask(packDir: string, id: string): Promise<TaskReading> {
   const name = idProblem(id);
   if (name !== null) {
-    return broken([{ path: printable(id), what: name, fix: 'rename the folder: letters, digits, - and _ will do' }]);
+    return broken([
+      { path: printableName(id), what: name, fix: 'rename the folder: letters, digits, - and _ will do' },
+    ]);
   }
   const dir = join(packDir, id);
   const tree = await readTree(dir, taskLimits).catch(() => null);

@@ -4,8 +4,8 @@ import { access, readdir, realpath, stat } from 'node:fs/promises';
 import { join, sep } from 'node:path';
 import { type FailureCode, fail } from '../ports/failure.ts';
 import { sha256 } from '../ports/hash.ts';
+import { printableName } from '../ports/printable.ts';
 import { boundedList } from './bounded-list.ts';
-import { printable } from './names.ts';
 
 /** One file of a tree. A symbolic link that stays inside stands as the file it leads to. */
 export type TreeFile = {
@@ -172,8 +172,8 @@ export async function requireTree(root: string, code: FailureCode, limits: TreeL
   });
   const first = tree.problems[0];
   if (first !== undefined) {
-    const where = boundedList(tree.problems.map((p) => `${join(root, printable(p.path))}: ${p.what}`)).join('\n');
-    throw fail(code, `a folder can not be taken as it is: ${first.what}`, where, printable(first.fix));
+    const where = boundedList(tree.problems.map((p) => `${join(root, printableName(p.path))}: ${p.what}`)).join('\n');
+    throw fail(code, `a folder can not be taken as it is: ${first.what}`, where, printableName(first.fix));
   }
   return tree;
 }
