@@ -10,8 +10,10 @@ export type Io = {
 };
 
 export function makeIo(json: boolean): Io {
+  const stream = json ? process.stderr : process.stdout;
   const line = (text: string) => {
-    (json ? process.stderr : process.stdout).write(`${printable(text)}\n`);
+    const shown = printable(text);
+    stream.write(`${stream.isTTY ? wrapped(shown, stream.columns) : shown}\n`);
   };
   return {
     json,
@@ -32,4 +34,14 @@ export function failureText(f: Failure): string {
   const where = f.where.split('\n').join('\n       ');
   const fix = f.fix.split('\n').join('\n       ');
   return `failed ${f.what}\nwhere  ${where}\nfix    ${fix}`;
+}
+
+/** Columns of the word that every line begins with. */
+const LABEL = 12;
+
+/** A line that is longer than the terminal is wide goes on below its text, not below its label. */
+export function wrapped(text: string, columns: number): string {
+  if (columns < 3 * LABEL || text.includes('\n') || Bun.stringWidth(text) <= columns) return text;
+  const rest = Bun.wrapAnsi(text.slice(LABEL), columns - LABEL, { hard: true, trim: true });
+  return text.slice(0, LABEL) + rest.split('\n').join(`\n${' '.repeat(LABEL)}`);
 }

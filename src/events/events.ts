@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { markers } from './markers.ts';
 import {
   armShape,
   boundsShape,
@@ -256,45 +257,6 @@ const finalizeFinished = z.object({
   ...drawn,
 });
 
-// -- markers -------------------------------------------------------------------------------------------------------
-
-const evaluationStarted = z.object({
-  type: z.literal('evaluation.started'),
-  what: z.string(),
-  skill: z.string(),
-  rollouts: z.number().int(),
-});
-const rolloutStarted = z.object({
-  type: z.literal('rollout.started'),
-  key: z.string(),
-  task: z.string(),
-  line: z.enum(['loop', 'confirmation', 'finalize']),
-  ahead: z.boolean(),
-});
-const rolloutCancelled = z.object({ type: z.literal('rollout.cancelled'), key: z.string(), why: z.string() });
-const rolloutLost = z.object({ type: z.literal('rollout.lost'), key: z.string() });
-const warningRaised = z.object({
-  type: z.literal('warning.raised'),
-  what: z.string(),
-  where: z.string(),
-  fix: z.string(),
-});
-const concurrencyChanged = z.object({ type: z.literal('concurrency.changed'), workers: z.number().int().positive() });
-const modelCalled = z.object({
-  type: z.literal('model.called'),
-  role: z.string(),
-  usage: usageShape,
-  durationMs: z.number().nonnegative(),
-});
-const sessionPaused = z.object({ type: z.literal('session.paused'), why: z.string(), fix: z.string() });
-/** `file` = budget and limits as the config file had them: a later change of the file is told from a flag. */
-const sessionResumed = z.object({
-  type: z.literal('session.resumed'),
-  program: z.string(),
-  file: boundsShape,
-  wanted: boundsShape,
-});
-
 const inputs = [sessionCreated, splitsFixed, planFixed, engineChanged, inputReceived] as const;
 const effects = [rolloutFinished, reflectionFinished] as const;
 const decisions = [
@@ -308,17 +270,6 @@ const decisions = [
   sessionEnded,
   finalizeStarted,
   finalizeFinished,
-] as const;
-const markers = [
-  evaluationStarted,
-  rolloutStarted,
-  rolloutCancelled,
-  rolloutLost,
-  warningRaised,
-  concurrencyChanged,
-  modelCalled,
-  sessionPaused,
-  sessionResumed,
 ] as const;
 
 /** The body of a log line: an event without `v`, `seq`, `at`, `prev`. */

@@ -1,0 +1,52 @@
+import { z } from 'zod';
+import { boundsShape, usageShape } from './shapes.ts';
+
+const evaluationStarted = z.object({
+  type: z.literal('evaluation.started'),
+  what: z.string(),
+  skill: z.string(),
+  rollouts: z.number().int(),
+});
+const rolloutStarted = z.object({
+  type: z.literal('rollout.started'),
+  key: z.string(),
+  task: z.string(),
+  line: z.enum(['loop', 'confirmation', 'finalize']),
+  ahead: z.boolean(),
+});
+const rolloutCancelled = z.object({ type: z.literal('rollout.cancelled'), key: z.string(), why: z.string() });
+const rolloutLost = z.object({ type: z.literal('rollout.lost'), key: z.string() });
+const warningRaised = z.object({
+  type: z.literal('warning.raised'),
+  what: z.string(),
+  where: z.string(),
+  fix: z.string(),
+});
+const concurrencyChanged = z.object({ type: z.literal('concurrency.changed'), workers: z.number().int().positive() });
+const modelCalled = z.object({
+  type: z.literal('model.called'),
+  role: z.string(),
+  usage: usageShape,
+  durationMs: z.number().nonnegative(),
+});
+const sessionPaused = z.object({ type: z.literal('session.paused'), why: z.string(), fix: z.string() });
+/** `file` = budget and limits as the config file had them: a later change of the file is told from a flag. */
+const sessionResumed = z.object({
+  type: z.literal('session.resumed'),
+  program: z.string(),
+  file: boundsShape,
+  wanted: boundsShape,
+});
+
+/** What is written for people and never read by the engine. */
+export const markers = [
+  evaluationStarted,
+  rolloutStarted,
+  rolloutCancelled,
+  rolloutLost,
+  warningRaised,
+  concurrencyChanged,
+  modelCalled,
+  sessionPaused,
+  sessionResumed,
+] as const;
