@@ -71,11 +71,13 @@ async function compare(
   });
   try {
     while (!(await pairUp(plan, s, talk, tally, left))) {
-      // a limit: what a raised one allows is taken up; a pair that was cut off is rolled anew on both sides
+      // a limit: what a raised one allows is taken up; the pair that was cut in two is rolled anew on both sides
       if (enough(tally, plan) || !(await limitRaised(talk))) break;
-      left = left
-        .slice(tally.pairs.length - (plan.selection.length - left.length))
-        .map(({ task }) => ({ task, seed: talk.number(plan.seedText, task), final: talk.number(s.incumbent, task) }));
+      const done = tally.pairs.length - (plan.selection.length - left.length);
+      left = left.slice(done).map((pair, i) => {
+        if (i > 0) return pair;
+        return { ...pair, seed: talk.number(plan.seedText, pair.task), final: talk.number(s.incumbent, pair.task) };
+      });
     }
   } catch (e) {
     if (e instanceof EnvironmentChanged) return null;
@@ -120,13 +122,15 @@ function enough(tally: Tally, plan: LoopPlan): boolean {
   return whole(tally) >= LEAST_COVERAGE * plan.selection.length;
 }
 
-/** Asks at the point *spent*, as the loop does. */
+/** Asks at the point *spent* until there is a raise or nothing more to hear; a raise beside a `finish` counts. */
 async function limitRaised(talk: Conversation): Promise<boolean> {
   try {
-    await talk.point('spent');
+    do {
+      await talk.point('spent');
+      if (talk.limitsRaised) return true;
+    } while (talk.heard);
   } catch (e) {
     if (!(e instanceof Stop)) throw e;
-    return false;
   }
   return talk.limitsRaised;
 }

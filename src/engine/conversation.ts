@@ -59,6 +59,8 @@ export class Conversation {
   humanEdits: Edit[] = [];
   /** At the last point: was a limit raised, did the environment move? */
   limitsRaised = false;
+  /** At the last point: was there any input? */
+  heard = false;
   /** Part of every key: the plan's fingerprint, and another one each time the environment moves. */
   environment: string;
   private readonly next = new Map<string, number>();
@@ -215,10 +217,11 @@ export class Conversation {
 
   /** A named point. Throws Stop for `finish`, EnvironmentChanged where the caller can start measuring anew. */
   async point(at: InputPoint): Promise<void> {
-    this.limitsRaised = false;
+    this.limitsRaised = this.heard = false;
     let finish = false;
     let moved: EnvironmentChanged | null = null;
     for (const input of await this.ports.inputs(at)) {
+      this.heard = true;
       this.read += `${JSON.stringify(input)};`;
       switch (input.kind) {
         case 'note':

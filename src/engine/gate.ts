@@ -127,8 +127,11 @@ function why(t: Tally): string {
   return t.wins + t.losses === 0 ? 'a tie: no task changed' : 'it lost as many tasks as it won';
 }
 
-/** The draft meets the selection tasks; the verdict and what follows from it. Throws Stop when the run can't go on. */
-export async function consider(plan: LoopPlan, s: SearchState, talk: Conversation, ops: SkillOps): Promise<void> {
+/**
+ * The draft meets the selection tasks; the verdict and what follows from it. False: its edits undid each other, so that
+ * there was nothing to meet them with. Throws Stop when the run can't go on.
+ */
+export async function consider(plan: LoopPlan, s: SearchState, talk: Conversation, ops: SkillOps): Promise<boolean> {
   const undone = ops.same(s.draftText, s.incumbent);
   if (s.rejectedSinceRefresh >= REFRESH_AFTER) {
     s.bank = emptyBank(plan);
@@ -180,15 +183,19 @@ export async function consider(plan: LoopPlan, s: SearchState, talk: Conversatio
     case 'indecisive':
       s.indecisive++;
       if (s.indecisive >= 3) throw new Stop('measurement-broken');
-      return;
+      break;
     case 'accept':
-      return accept(plan, s, talk, tally);
+      await accept(plan, s, talk, tally);
+      break;
     case 'reject':
-      if (undone) return dropDraft(s); // it says nothing of the edits
-      return reject(s, dropped);
+      if (undone)
+        dropDraft(s); // it says nothing of the edits
+      else reject(s, dropped);
+      break;
     default:
       verdict.action satisfies never;
   }
+  return !undone;
 }
 
 async function accept(plan: LoopPlan, s: SearchState, talk: Conversation, tally: Tally): Promise<void> {

@@ -181,9 +181,9 @@ const basePlan: LoopPlan = {
   seedAttempt: 'fresh',
 };
 
-async function play(script: Script, more: Partial<LoopPlan> = {}) {
+async function play(script: Script, more: Partial<LoopPlan> = {}, ops = worldOps) {
   const ports = new ScriptPorts(script);
-  const end = await withoutWorld(() => optimize({ ...basePlan, ...more }, ports, worldOps));
+  const end = await withoutWorld(() => optimize({ ...basePlan, ...more }, ports, ops));
   expect(ports.planned.size).toBe(0); // whatever was laid out was taken or dropped
   return { ports, end };
 }
@@ -462,6 +462,22 @@ describe('the draft at the gate', () => {
       draftDropped: true,
     });
     expect(ports.asks[2]?.failing.map((f) => f.task).sort()).toEqual(['t0', 't1', 't2', 't3', 't4', 't5']);
+  });
+
+  test('drafts that undo themselves are dry rounds: the rule skillopt comes to an end', async () => {
+    const { ports, end } = await play(
+      {
+        outcome: () => 0,
+        propose: () => [
+          { op: 'delete', target: 'seed', content: '', cites: ['t0'], reason: '' },
+          { op: 'append_section', target: '', content: 'seed', cites: ['t1'], reason: '' },
+        ],
+      },
+      { gate: { rule: 'skillopt', metric: 'hard' }, budget: 400 },
+      { ...worldOps, same: (a, b) => a.trim() === b.trim() },
+    );
+    expect(ports.of('gate.decided').map((g) => g.why)).toEqual(Array(6).fill('its edits undo each other'));
+    expect(end.cause).toBe('plateau');
   });
 
   test('three indecisive gates in a row end the run', async () => {

@@ -65,6 +65,7 @@ class Search {
   private unusable = 0;
   /** Rounds in a row that kept nothing. */
   private dry = 0;
+  private dryBefore = 0;
   /** Full sweeps in a row with nothing failing and nothing to gate; with no edit kept in between. */
   private quiet = 0;
   private barren = 0;
@@ -167,9 +168,9 @@ class Search {
   }
 
   private async rounds(): Promise<never> {
-    const { plan, s, talk, ops } = this;
+    const { plan, s, talk } = this;
     if (s.cutRound) this.after(await this.screen(s.cutRound));
-    if (s.gateCut || this.full) await consider(plan, s, talk, ops);
+    if (s.gateCut || this.full) await this.gate();
     for (;;) {
       await talk.point('round');
       const fromPeople = talk.humanEdits;
@@ -179,7 +180,7 @@ class Search {
         await this.handIn({ edits: fromPeople, source: 'person', atMost: fromPeople.length, from: 0 });
       }
       if (failingTasks(plan, s).length === 0 || this.dry >= plan.search.dryRounds) {
-        if (unseen(s) > 0) await consider(plan, s, talk, ops);
+        if (unseen(s) > 0) await this.gate();
         await this.sweepAll(
           'sweep',
           plan.train.map((t) => t.id),
@@ -188,12 +189,20 @@ class Search {
       const failing = failingTasks(plan, s);
       if (failing.length === 0) continue;
       this.after(await this.round(failing));
-      if (this.full) await consider(plan, s, talk, ops);
+      if (this.full) await this.gate();
     }
+  }
+
+  /** A draft that undid itself has kept nothing: its round was a dry one. */
+  private async gate(): Promise<void> {
+    if (await consider(this.plan, this.s, this.talk, this.ops)) return;
+    this.dry = this.dryBefore + 1;
+    this.keptSinceSweep = false;
   }
 
   /** A round has kept so many edits. */
   private after(kept: number): void {
+    this.dryBefore = this.dry;
     this.dry = kept > 0 ? 0 : this.dry + 1;
   }
 

@@ -26,7 +26,7 @@ export function checkLimit(
   now: { readonly started: number; readonly confirming: boolean },
 ): void {
   if (limits.rollouts === null) return;
-  const reserved = (now.confirming ? 1 : kept.confirmation) + kept.finalize;
+  const reserved = (now.confirming ? 2 : kept.confirmation) + kept.finalize;
   const measuring = sizes.selection + sizes.train + 1;
   const least = reserved + Math.max(now.started, measuring);
   if (limits.rollouts >= least) return;
@@ -47,7 +47,7 @@ export function checkLimit(
 export class ActualLedger {
   constructor(
     public limits: Limits,
-    private readonly reserve: { readonly confirmation: number; readonly finalize: number },
+    readonly reserve: { readonly confirmation: number; readonly finalize: number },
     /** Rollouts started so far. */
     public started: number,
     private readonly minutesBefore: number,

@@ -69,10 +69,17 @@ export class RecordedPorts implements EnginePorts<Decision> {
   }
 
   private missing(what: string): Error {
-    const ahead = this.logged.decisions[this.drawn];
+    const ahead = this.logged.decisions[this.drawn] ?? this.inputAhead;
     return ahead
       ? diverged(ahead.line, `${ahead.type} needs an effect that does not stand above it`, what, '')
       : new EndOfLog(what);
+  }
+
+  /** An input that stands at a later turn: whatever comes before it has to stand in the log, too. */
+  private get inputAhead(): { readonly line: number; readonly type: string } | undefined {
+    if (this.turn >= this.lastLoggedTurn) return undefined;
+    const line = this.logged.inputs.get(this.lastLoggedTurn)?.[0]?.line ?? 0;
+    return { line, type: 'input.received' };
   }
 
   private loggedInputs(turn: number, points: readonly string[]): readonly Input[] | null {
@@ -121,7 +128,7 @@ export class RecordedPorts implements EnginePorts<Decision> {
       if ((this.turn & 1023) === 0) await new Promise((resolve) => setImmediate(resolve)); // lets the screen breathe
       return hit.outcome;
     }
-    if (!this.live || !this.pool || this.replaying) throw this.missing(ask.key);
+    if (!this.live || !this.pool || this.replaying || this.inputAhead) throw this.missing(ask.key);
     if (this.live.signal.aborted) throw new Interrupted();
     const moved = this.moved(this.live, 'take');
     if (moved) return moved;
@@ -171,7 +178,7 @@ export class RecordedPorts implements EnginePorts<Decision> {
       this.checkAbove(hit.line, ask.key);
       return hit.answer;
     }
-    if (!this.live || this.replaying) throw this.missing(ask.key);
+    if (!this.live || this.replaying || this.inputAhead) throw this.missing(ask.key);
     if (this.live.signal.aborted) throw new Interrupted();
     const moved = this.moved(this.live, 'propose');
     if (moved) return moved;
@@ -328,7 +335,7 @@ function limitTooLow(live: Live): Failure {
     code: 'config',
     what: `the limit of ${live.ledger.limits.rollouts ?? 0} rollouts leaves too few for the confirmation (${live.ledger.started} were started)`,
     where: 'limits.rollouts',
-    fix: 'raise the limit and start again: the search and the pairs that are done are kept',
+    fix: `raise it to ${live.ledger.started + live.ledger.reserve.confirmation + live.ledger.reserve.finalize} and start again: the search and the pairs that are done are kept`,
     retryable: false,
   };
 }

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { kindOf } from '../events/events.ts';
 import { readText, rechain } from '../journal/journal.ts';
-import type { InputSource } from '../ports/inputs.ts';
+import type { Input, InputSource } from '../ports/inputs.ts';
 import { scored } from '../ports/outcome.ts';
 import { essence, firstLines, type Play, play, randomLatency, until } from './session-fixture.ts';
 import { verifySession } from './verify.ts';
@@ -12,6 +12,16 @@ import { verifySession } from './verify.ts';
 /** A small world with gates of every kind: 10 % of the rollouts end unscored. */
 const base: Play = { world: { seed: 9, infra: 0.1 }, budget: 90, finalize: true };
 const pool: Partial<Play> = { workers: 8, latency: randomLatency('a'), optimizerMs: 40 };
+
+/** Hands these over at the first point that comes. */
+const once = (inputs: readonly Input[]): InputSource => {
+  let left = inputs;
+  return () => {
+    const now = left;
+    left = [];
+    return now;
+  };
+};
 
 async function verdictOn(log: string): Promise<string[]> {
   const dir = mkdtempSync(join(tmpdir(), 'skillopt-verify-'));
@@ -203,6 +213,20 @@ describe('a limit on what is really started', () => {
     const cut = await until({ ...o, limits, log, texts: free.texts });
     expect((cut.error as { failure?: { where: string } }).failure?.where).toBe('limits.rollouts');
     log = cut.log;
+    expect(await verdictOn(log)).toEqual([]);
+    // a word that is no raise does not end the waiting
+    const note = await until({
+      ...o,
+      limits,
+      log,
+      texts: free.texts,
+      inputs: once([
+        { kind: 'note', text: 'n' },
+        { kind: 'budget.changed', rollouts: 95 },
+      ]),
+    });
+    expect((note.error as { failure?: { where: string } }).failure?.where).toBe('limits.rollouts');
+    log = note.log;
     expect(await verdictOn(log)).toEqual([]);
     const raise: Play['inputs'] = (point) =>
       point === 'spent' ? [{ kind: 'limits.changed', limits: { rollouts: null, minutes: null } }] : [];

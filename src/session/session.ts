@@ -114,7 +114,8 @@ export class Session {
       if (created) {
         checkRules(created, paths.log);
         refuseOther(checkConfig(created.config, paths.log), config, paths);
-        if (logged.decisions.some((d) => d.type === 'session.ended')) refuseLate(config, fold.state, paths);
+        if (logged.decisions.some((d) => d.type === 'session.ended'))
+          refuseLate(config, fold.state, logged.wanted, paths);
         const copy = paths.skill(created.skill.name);
         await checkSkillCopy(created, copy, parts.bundleOf(copy));
       } else for (const left of [paths.skillRoot, paths.pack]) rmSync(left, { recursive: true, force: true });
