@@ -70,7 +70,7 @@ const bans: readonly Ban[] = [
   {
     what: 'calls a paid port method',
     pattern: /\.perform(Rollouts|Proposal|Derivation)\(/,
-    allowed: (f) => f === 'session/recorded-ports.ts' || f === 'session/pool.ts',
+    allowed: (f) => f === 'session/reflections.ts' || f === 'session/pool.ts',
   },
   {
     what: 'loads code or evaluates text',

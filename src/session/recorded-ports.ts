@@ -1,15 +1,15 @@
 import type { Decision } from '../events/events.ts';
 import type { Journal } from '../journal/journal.ts';
-import { redactFailure } from '../journal/redact.ts';
 import type { Ask, EnginePorts, Interruption, LedgerLine, ProposeAnswer, ProposeAsk } from '../ports/engine.ts';
 import type { Failure } from '../ports/failure.ts';
 import { sha256 } from '../ports/hash.ts';
 import type { Input, InputPoint, InputSource } from '../ports/inputs.ts';
 import type { Outcome } from '../ports/outcome.ts';
-import type { ProposalRequest, Proposals, ShownRollout } from '../ports/proposals.ts';
-import type { Trajectory } from '../ports/trajectory.ts';
+import type { Proposals } from '../ports/proposals.ts';
+import { EndOfLog, Interrupted, OtherDecision } from './ends.ts';
 import { diverged, type Logged } from './logged.ts';
 import { Paused, Pool, type PoolOptions } from './pool.ts';
+import { performReflection } from './reflections.ts';
 
 /** What is needed to perform what the log does not hold. */
 export type Live = PoolOptions & {
@@ -21,16 +21,6 @@ export type Live = PoolOptions & {
   /** Ends the process's work at once; the session stays as it is. */
   readonly signal: AbortSignal;
 };
-
-/** Replay without ports came to the end of a log that is not finished. */
-export class EndOfLog extends Error {
-  override readonly name = 'EndOfLog';
-}
-
-/** The process was told to stop; the session goes on at the next start. */
-export class Interrupted extends Error {
-  override readonly name = 'Interrupted';
-}
 
 /**
  * Both ports over the log: what stands there is returned, what does not is performed once and written first.
@@ -184,92 +174,7 @@ export class RecordedPorts implements EnginePorts<Decision> {
     if (moved) return moved;
     const spent = this.live.ledger.spent('loop');
     if (spent !== null) return this.instead(this.live, 'propose', { kind: 'limit.reached', limit: spent });
-    return this.perform(this.live, ask, texts);
-  }
-
-  private async perform(
-    live: Live,
-    ask: ProposeAsk,
-    texts: { readonly draft: string; readonly incumbent: string },
-  ): Promise<ProposeAnswer> {
-    const request: ProposalRequest = {
-      key: ask.key,
-      round: ask.round,
-      text: texts.draft,
-      incumbentText: texts.incumbent,
-      atMost: ask.atMost,
-      failing: ask.failing.flatMap((f) => this.shown(live, f)),
-      passing: ask.passing,
-      tried: ask.tried,
-      refused: ask.refused,
-      notes: ask.notes,
-      banned: ask.banned,
-    };
-    for (let failures = 0; ; ) {
-      if (live.signal.aborted) throw new Interrupted();
-      const result = await this.orInterrupted(
-        live.signal,
-        live.proposals.performProposal(request, { signal: live.signal }),
-      );
-      if (result.kind === 'failed') {
-        failures++;
-        const failure = await redactFailure(result.failure, live.redact);
-        if (failures >= 3 || !failure.retryable) throw new Paused(failure);
-        const waitMs = live.backoffMs[failures - 1] ?? live.backoffMs.at(-1) ?? 0;
-        await this.orInterrupted(live.signal, new Promise((resolve) => setTimeout(resolve, waitMs)));
-        continue;
-      }
-      const answer: ProposeAnswer =
-        result.kind === 'unusable'
-          ? { kind: 'unusable', detail: await live.redact(result.detail) }
-          : {
-              kind: 'proposal',
-              proposal: {
-                summary: await live.redact(result.proposal.summary),
-                edits: await Promise.all(
-                  result.proposal.edits.map(async (e) => ({
-                    op: e.op,
-                    // a secret becomes a mark in the log, and an edit with the mark is rejected by the rules
-                    target: await live.redact(e.target),
-                    content: await live.redact(e.content),
-                    cites: await Promise.all(e.cites.map(live.redact)),
-                    reason: await live.redact(e.reason),
-                  })),
-                ),
-              },
-            };
-      const line = live.journal.append({
-        type: 'reflection.finished',
-        key: ask.key,
-        round: ask.round,
-        atMost: ask.atMost,
-        shown: ask.failing.map((f) => f.rollout),
-        answer,
-        usage: result.usage,
-        durationMs: Math.round(result.durationMs),
-      }).seq;
-      this.logged.proposals.set(ask.key, { answer, line });
-      return answer;
-    }
-  }
-
-  /** A failing rollout as the optimizer sees it: without what the verifier said. */
-  private shown(live: Live, f: { readonly task: string; readonly rollout: string }): readonly ShownRollout[] {
-    const hash = this.logged.outcomes.get(f.rollout)?.trajectory;
-    if (!hash) return [];
-    const trajectory: Trajectory = { ...(JSON.parse(live.texts.get(hash)) as Trajectory), verifier: null };
-    return [{ task: f.task, instruction: live.task(f.task).instruction, rollout: f.rollout, trajectory }];
-  }
-
-  private async orInterrupted<T>(signal: AbortSignal, work: Promise<T>): Promise<T> {
-    const { promise, reject } = Promise.withResolvers<never>();
-    const stop = () => reject(new Interrupted());
-    signal.addEventListener('abort', stop, { once: true });
-    try {
-      return await Promise.race([work, promise]);
-    } finally {
-      signal.removeEventListener('abort', stop);
-    }
+    return performReflection(this.live, this.logged, ask, texts);
   }
 
   // -- inputs and decisions ----------------------------------------------------------------------------------------
@@ -338,16 +243,4 @@ function limitTooLow(live: Live): Failure {
     fix: `raise it to ${live.ledger.started + live.ledger.reserve.confirmation + live.ledger.reserve.finalize} and start again: the search and the pairs that are done are kept`,
     retryable: false,
   };
-}
-
-/** Another decision than the logged one; whoever catches it shows the logged side, read again by its line. */
-export class OtherDecision extends Error {
-  override readonly name = 'OtherDecision';
-  constructor(
-    readonly line: number,
-    readonly type: string,
-    readonly drawn: string,
-  ) {
-    super(`another decision at line ${line}`);
-  }
 }

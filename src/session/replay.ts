@@ -4,8 +4,8 @@ import { readLog } from '../journal/journal.ts';
 import type { SkillOps } from '../ports/engine.ts';
 import type { SkilloptError } from '../ports/failure.ts';
 import { skillOps } from '../skill/skill-ops.ts';
+import type { OtherDecision } from './ends.ts';
 import { diverged } from './logged.ts';
-import type { OtherDecision } from './recorded-ports.ts';
 
 /** The rules of the skill format for this session; what stands redacted in an edit was a secret. */
 export function sessionOps(created: {

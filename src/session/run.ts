@@ -7,8 +7,9 @@ import type { Input, InputSource } from '../ports/inputs.ts';
 import type { Proposals } from '../ports/proposals.ts';
 import type { Rollouts } from '../ports/rollouts.ts';
 import { ActualLedger } from './actual-ledger.ts';
+import { Interrupted, OtherDecision } from './ends.ts';
 import { Paused } from './pool.ts';
-import { Interrupted, OtherDecision, RecordedPorts } from './recorded-ports.ts';
+import { RecordedPorts } from './recorded-ports.ts';
 import { deliverable, divergence, sessionOps } from './replay.ts';
 import type { Session } from './session.ts';
 

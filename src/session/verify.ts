@@ -7,6 +7,7 @@ import { TextFiles } from '../journal/texts.ts';
 import { fail, SkilloptError } from '../ports/failure.ts';
 import { shortHash } from '../ports/hash.ts';
 import { documentHead, type RenderDocument, readIfThere } from './derived-files.ts';
+import { EndOfLog, OtherDecision } from './ends.ts';
 import {
   checkRules,
   configOf,
@@ -18,7 +19,7 @@ import {
 } from './first-lines.ts';
 import { Logged } from './logged.ts';
 import { sessionPaths } from './paths.ts';
-import { EndOfLog, OtherDecision, RecordedPorts } from './recorded-ports.ts';
+import { RecordedPorts } from './recorded-ports.ts';
 import { deliverable, divergence, sessionOps } from './replay.ts';
 
 /** Something that is not as the log says. */

@@ -1,0 +1,97 @@
+import { redactFailure } from '../journal/redact.ts';
+import type { ProposeAnswer, ProposeAsk } from '../ports/engine.ts';
+import type { ProposalRequest, ShownRollout } from '../ports/proposals.ts';
+import type { Trajectory } from '../ports/trajectory.ts';
+import { Interrupted } from './ends.ts';
+import type { Logged } from './logged.ts';
+import { Paused } from './pool.ts';
+import type { Live } from './recorded-ports.ts';
+
+/** Asks the optimizer, again while its machinery fails, and writes its answer into the log. */
+export async function performReflection(
+  live: Live,
+  logged: Logged,
+  ask: ProposeAsk,
+  texts: { readonly draft: string; readonly incumbent: string },
+): Promise<ProposeAnswer> {
+  const request: ProposalRequest = {
+    key: ask.key,
+    round: ask.round,
+    text: texts.draft,
+    incumbentText: texts.incumbent,
+    atMost: ask.atMost,
+    failing: ask.failing.flatMap((f) => shown(live, logged, f)),
+    passing: ask.passing,
+    tried: ask.tried,
+    refused: ask.refused,
+    notes: ask.notes,
+    banned: ask.banned,
+  };
+  for (let failures = 0; ; ) {
+    if (live.signal.aborted) throw new Interrupted();
+    const result = await orInterrupted(live.signal, live.proposals.performProposal(request, { signal: live.signal }));
+    if (result.kind === 'failed') {
+      failures++;
+      const failure = await redactFailure(result.failure, live.redact);
+      if (failures >= 3 || !failure.retryable) throw new Paused(failure);
+      const waitMs = live.backoffMs[failures - 1] ?? live.backoffMs.at(-1) ?? 0;
+      await orInterrupted(live.signal, new Promise((resolve) => setTimeout(resolve, waitMs)));
+      continue;
+    }
+    const answer: ProposeAnswer =
+      result.kind === 'unusable'
+        ? { kind: 'unusable', detail: await live.redact(result.detail) }
+        : {
+            kind: 'proposal',
+            proposal: {
+              summary: await live.redact(result.proposal.summary),
+              edits: await Promise.all(
+                result.proposal.edits.map(async (e) => ({
+                  op: e.op,
+                  // a secret becomes a mark in the log, and an edit with the mark is rejected by the rules
+                  target: await live.redact(e.target),
+                  content: await live.redact(e.content),
+                  cites: await Promise.all(e.cites.map(live.redact)),
+                  reason: await live.redact(e.reason),
+                })),
+              ),
+            },
+          };
+    const line = live.journal.append({
+      type: 'reflection.finished',
+      key: ask.key,
+      round: ask.round,
+      atMost: ask.atMost,
+      shown: ask.failing.map((f) => f.rollout),
+      answer,
+      usage: result.usage,
+      durationMs: Math.round(result.durationMs),
+    }).seq;
+    logged.proposals.set(ask.key, { answer, line });
+    return answer;
+  }
+}
+
+/** A failing rollout as the optimizer sees it: without what the verifier said. */
+function shown(
+  live: Live,
+  logged: Logged,
+  f: { readonly task: string; readonly rollout: string },
+): readonly ShownRollout[] {
+  const hash = logged.outcomes.get(f.rollout)?.trajectory;
+  if (!hash) return [];
+  const trajectory: Trajectory = { ...(JSON.parse(live.texts.get(hash)) as Trajectory), verifier: null };
+  return [{ task: f.task, instruction: live.task(f.task).instruction, rollout: f.rollout, trajectory }];
+}
+
+/** The work, unless the process is told to stop first. */
+async function orInterrupted<T>(signal: AbortSignal, work: Promise<T>): Promise<T> {
+  const { promise, reject } = Promise.withResolvers<never>();
+  const stop = () => reject(new Interrupted());
+  signal.addEventListener('abort', stop, { once: true });
+  try {
+    return await Promise.race([work, promise]);
+  } finally {
+    signal.removeEventListener('abort', stop);
+  }
+}
