@@ -66,7 +66,6 @@ export function demoCommand(program: Command, context: CommandContext): void {
         flags: {},
         finalize: true,
         allowUnsandboxed: false,
-        delayMs: 0,
       });
       io.result(report, lines);
     });

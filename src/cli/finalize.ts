@@ -45,7 +45,6 @@ export function finalizeCommand(program: Command, context: CommandContext): void
               flags: {},
               finalize: true,
               allowUnsandboxed: options.allowUnsandboxed ?? false,
-              delayMs: 0,
             });
       const moved = sourceMoved(path);
       const told =

@@ -13,7 +13,7 @@ type Options = Flags & {
   readonly exitCode?: boolean;
 };
 
-export function count(text: string): number {
+function count(text: string): number {
   const n = Number(text);
   if (!Number.isInteger(n) || n < 1) throw new InvalidArgumentError('give a whole number of at least 1');
   return n;
@@ -21,7 +21,7 @@ export function count(text: string): number {
 
 function minutes(text: string): number {
   const n = Number(text);
-  if (!(n > 0)) throw new InvalidArgumentError('give a number of minutes above 0');
+  if (!(n >= 0.1)) throw new InvalidArgumentError('give a number of minutes, at least 0.1');
   return n;
 }
 
@@ -51,7 +51,6 @@ export function runCommand(program: Command, context: CommandContext): void {
         flags: options,
         finalize: options.finalize ?? false,
         allowUnsandboxed: options.allowUnsandboxed ?? false,
-        delayMs: 0,
       });
       context.io.result(report, lines);
       if (options.exitCode && report.result !== 'improved') process.exitCode = NO_IMPROVEMENT;

@@ -22,8 +22,6 @@ export type SearchOptions = {
   /** Goes on to the sealed test. */
   readonly finalize: boolean;
   readonly allowUnsandboxed: boolean;
-  /** Artificial time per rollout of the rehearsal's agent. */
-  readonly delayMs: number;
 };
 
 /** The report after a run, as data and as lines; the command prints it. */

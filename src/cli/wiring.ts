@@ -48,14 +48,11 @@ export function workersOf(config: Config): number {
 }
 
 /** The backend of a session. The bundled example needs no consent to run in plain folders. */
-export function backendOf(
-  session: Session,
-  o: { readonly allowUnsandboxed: boolean; readonly delayMs: number },
-): Rollouts {
+export function backendOf(session: Session, o: { readonly allowUnsandboxed: boolean }): Rollouts {
   const { config } = session;
   const env = hostEnvironment();
   return new LocalRollouts({
-    agent: createLocalAgent(config.agent, { variables: env, rehearsalDelayMs: o.delayMs }),
+    agent: createLocalAgent(config.agent, { variables: env, rehearsalDelayMs: 0 }),
     passThreshold: config.gate.passThreshold,
     sessionId: session.id,
     tasks: session.pack.tasks,

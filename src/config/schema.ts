@@ -71,5 +71,3 @@ export const configShape = z.strictObject({
 });
 
 export type Config = z.output<typeof configShape>;
-/** What a person may write. */
-export type ConfigFile = z.input<typeof configShape>;

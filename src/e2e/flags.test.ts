@@ -51,6 +51,20 @@ describe('a flag', () => {
     expect([late.code, /can’t change any more/.test(late.stderr)]).toEqual([5, true]);
   });
 
+  test('that the config could not hold is refused before anything is written', async () => {
+    const own = new OwnSession(new Place());
+    for (const flags of [
+      ['--workers', '1000'],
+      ['--limit-minutes', '0.01'],
+    ]) {
+      const end = await own.run(['run', 'session', ...flags]);
+      expect(end.code).toBe(2);
+      expect(own.has('skillopt.jsonl')).toBe(false);
+    }
+    await own.succeed(['run', 'session', '--workers', '2', '--limit-minutes', '5']);
+    await own.succeed(['run', 'session', '--limit-minutes', '5']);
+  });
+
   test('below what is needed is refused, at the start and later', async () => {
     const own = new OwnSession(new Place());
     for (const flags of [

@@ -301,9 +301,6 @@ export function kindOf(type: string): EventKind | undefined {
   return kinds.get(type);
 }
 
-/** All event types with their kind, for documentation and tests. */
-export const eventKinds: ReadonlyMap<string, EventKind> = kinds;
-
 /** Decisions and paid effects must be on the disk before anything follows from them. */
 export function mustSync(type: Event['type']): boolean {
   return kindOf(type) !== 'marker' || type === 'session.paused';

@@ -320,16 +320,3 @@ export function diskFailure(what: string, where: string, cause: unknown): Skillo
   const reason = code || (cause instanceof Error ? cause.message : String(cause));
   return fail('disk', `${what} (${reason})`, where, fix, { cause, retryable: true });
 }
-
-/** For tests: the chain written anew over changed events. */
-export function rechain(events: readonly Record<string, unknown>[]): string {
-  let prev = GENESIS;
-  let out = '';
-  for (const [i, event] of events.entries()) {
-    const { v: _v, seq: _seq, at, prev: _prev, ...rest } = event;
-    const line = `{"v":1,"seq":${i + 1},"at":"${String(at)}","prev":"${prev}",${JSON.stringify(rest).slice(1)}`;
-    prev = chainHash(line);
-    out += `${line}\n`;
-  }
-  return out;
-}

@@ -1,4 +1,5 @@
 import type { Failure } from '../ports/failure.ts';
+import type { Outcome } from '../ports/outcome.ts';
 import type { Trajectory } from '../ports/trajectory.ts';
 import { formNames, type KeyFound, keysByForm, viewOf } from './key-forms.ts';
 import { keysByLinter, linterNames } from './key-linter.ts';
@@ -122,4 +123,12 @@ export async function redactTrajectory(t: Trajectory, redact: Redactor): Promise
 /** A failure whose texts may quote what a provider answered. */
 export async function redactFailure(f: Failure, redact: Redactor): Promise<Failure> {
   return { ...f, what: await redact(f.what), where: await redact(f.where), fix: await redact(f.fix) };
+}
+
+/** An outcome with every text that a verifier or an agent may have chosen redacted: details, and the names of rewards. */
+export async function redactOutcome(o: Outcome, redact: Redactor): Promise<Outcome> {
+  if (o.status === 'unscored') return { ...o, detail: await redact(o.detail) };
+  const rewards: Record<string, number> = {};
+  for (const [name, value] of Object.entries(o.rewards)) rewards[await redact(name)] = value;
+  return { ...o, rewards };
 }

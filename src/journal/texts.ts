@@ -60,24 +60,6 @@ export class TextFiles implements Texts {
   }
 }
 
-/** Texts in memory, for tests. */
-export class TextMemory implements Texts {
-  constructor(readonly texts = new Map<string, string>()) {}
-  put(text: string): string {
-    const hash = sha256(text);
-    this.texts.set(hash, text);
-    return hash;
-  }
-  get(hash: string): string {
-    const text = this.texts.get(hash);
-    if (text === undefined) throw fail('log-broken', 'a text that the log names is missing', hash, 'none');
-    return text;
-  }
-  check(hash: string): 'ok' | 'missing' | 'changed' {
-    return this.texts.has(hash) ? 'ok' : 'missing';
-  }
-}
-
 let writes = 0;
 
 /** Writes a file whole or not at all: a sibling, synced, then renamed over it. */

@@ -22,7 +22,7 @@ function program(name: string, ending: string): string {
     file,
     `import { existsSync } from 'node:fs';
     import { runProcess } from ${JSON.stringify(join(import.meta.dir, 'run-process.ts'))};
-    import { endAllOnSignals } from ${JSON.stringify(join(import.meta.dir, 'live.ts'))};
+    import { endAllNow } from ${JSON.stringify(join(import.meta.dir, 'live.ts'))};
     import { waitUntil } from ${JSON.stringify(join(import.meta.dir, 'wait.ts'))};
     void runProcess({ command: ['bash', '-c', ${JSON.stringify(script)}], cwd: '/', env: { PATH: process.env.PATH },
       timeoutMs: 60_000, mark: { name: '${outer.name}', match: 'exact', value: '${outer.value}${name}' } });
@@ -64,7 +64,7 @@ describe('when this process ends, all that it started ends', () => {
       const file = join(folder, `${signal}.ts`);
       program(
         signal,
-        `endAllOnSignals(); await Bun.write(${JSON.stringify(`${file}.ready`)}, ''); setInterval(() => {}, 1000);`,
+        `process.on('${signal}', () => { endAllNow(); process.exit(${exitCode}); }); await Bun.write(${JSON.stringify(`${file}.ready`)}, ''); setInterval(() => {}, 1000);`,
       );
       const end = await runProgram(file, signal);
       expect(end).toMatchObject({ cause: 'exited', exitCode });

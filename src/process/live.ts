@@ -62,23 +62,3 @@ function killMarked(marks: readonly Mark[]): void {
     sleepSync(2);
   }
 }
-
-const exitCodes = { SIGHUP: 129, SIGINT: 130, SIGTERM: 143 } as const;
-
-/**
- * From now on SIGTERM, SIGHUP and SIGINT end all that runs and then this process, with the usual exit code (128 + the
- * signal's number). For commands without an orderly stop of their own; returns the function that takes it back.
- */
-export function endAllOnSignals(): () => void {
-  const handlers = (Object.keys(exitCodes) as (keyof typeof exitCodes)[]).map((signal) => {
-    const handler = () => {
-      endAllNow();
-      process.exit(exitCodes[signal]);
-    };
-    process.on(signal, handler);
-    return () => process.off(signal, handler);
-  });
-  return () => {
-    for (const remove of handlers) remove();
-  };
-}

@@ -68,11 +68,11 @@ export class DerivedFiles {
   }
 
   /** After the log was read: a document that was written when the log was longer shows that its end is lost. */
-  refuseLostTail(head: Head): void {
-    if (this.prefix === null || this.prefix.lines <= head.lines) return;
+  refuseLostTail(lines: number): void {
+    if (this.prefix === null || this.prefix.lines <= lines) return;
     throw fail(
       'log-broken',
-      `the log has ${head.lines} lines, but ${this.paths.document} was written when it had ${this.prefix.lines}: its end is lost`,
+      `the log has ${lines} lines, but ${this.paths.document} was written when it had ${this.prefix.lines}: its end is lost`,
       this.paths.log,
       `restore the log from a copy; if its end is gone for good, move ${this.paths.document} away to go on from what is left`,
     );

@@ -27,7 +27,7 @@ export function effectiveConfig(file: Config | null, flags: Flags, logged: Logge
     if (inLog === undefined || (file !== null && inFile !== before)) return inFile;
     return inLog;
   };
-  return {
+  const wanting = {
     ...base,
     workers: flags.workers ?? base.workers,
     budget: { rollouts: now(flags.budget, base.budget.rollouts, seen?.budget, wanted?.budget) },
@@ -36,6 +36,7 @@ export function effectiveConfig(file: Config | null, flags: Flags, logged: Logge
       minutes: now(flags.limitMinutes, base.limits.minutes, seen?.limits.minutes, wanted?.limits.minutes),
     },
   };
+  return checkConfig(wanting, Object.keys(flags).length > 0 ? 'the command line' : paths.config);
 }
 
 /** What may change in place, as a config has it. */

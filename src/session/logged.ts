@@ -17,9 +17,6 @@ export type LoggedInput = {
 export type LoggedOutcome = { readonly outcome: Outcome; readonly trajectory: string | null; readonly line: number };
 export type LoggedProposal = { readonly answer: ProposeAnswer; readonly line: number };
 
-/** Minutes are counted while a process is at work: from its first line to its last. */
-type Segment = { readonly from: number; to: number };
-
 /** A log, indexed for replay: effects by key, decisions in order, inputs by turn. */
 export class Logged {
   readonly outcomes = new Map<string, LoggedOutcome>();
@@ -42,7 +39,6 @@ export class Logged {
   lines = 0;
   /** Hashes of trajectories that the log names, with the line. */
   readonly trajectories = new Map<string, number>();
-  private readonly segments: Segment[] = [];
 
   /** Reads all of it; `each` hears every line on the way (for the fold that the screens read). */
   static read(
@@ -61,7 +57,6 @@ export class Logged {
 
   private add({ event, body }: ReadLine): void {
     this.lines = event.seq;
-    this.clock(event.type, Date.parse(event.at));
     switch (event.type) {
       case 'session.created':
         this.created = event;
@@ -120,17 +115,6 @@ export class Logged {
 
   private decided(line: number, type: Decision['type'], body: string): void {
     this.decisions.push({ hash: sha256(body), line, type });
-  }
-
-  private clock(type: string, at: number): void {
-    const last = this.segments.at(-1);
-    if (!last || type === 'session.resumed') this.segments.push({ from: at, to: at });
-    else if (at > last.to) last.to = at;
-  }
-
-  /** Minutes of work that the log shows. */
-  get minutes(): number {
-    return this.segments.reduce((sum, s) => sum + (s.to - s.from), 0) / 60_000;
   }
 }
 

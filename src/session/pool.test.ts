@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test';
 import { readText } from '../journal/journal.ts';
-import { TextMemory } from '../journal/texts.ts';
+import { TextMemory } from '../journal/journal-fixture.ts';
 import { type Failure, fail } from '../ports/failure.ts';
 import type { Proposals } from '../ports/proposals.ts';
 import { noUsage } from '../ports/usage.ts';

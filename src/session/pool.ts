@@ -1,6 +1,6 @@
 import type { Journal } from '../journal/journal.ts';
 import type { Redactor } from '../journal/redact.ts';
-import { redactFailure, redactTrajectory } from '../journal/redact.ts';
+import { redactFailure, redactOutcome, redactTrajectory } from '../journal/redact.ts';
 import type { Texts } from '../journal/texts.ts';
 import type { Ask, LedgerLine } from '../ports/engine.ts';
 import { type Failure, SkilloptError } from '../ports/failure.ts';
@@ -9,7 +9,6 @@ import type { MountedSkill, RolloutReport, RolloutRequest, Rollouts } from '../p
 import type { Task } from '../ports/task.ts';
 import type { ActualLedger } from './actual-ledger.ts';
 import type { Logged } from './logged.ts';
-import { redactOutcome } from './redact-outcome.ts';
 
 /** 0 awaited by the engine, 1 planned, 2 a guess. */
 type Rank = 0 | 1 | 2;
@@ -321,10 +320,5 @@ export class Pool {
   /** After this nothing is written any more. */
   close(): void {
     this.closed = true;
-  }
-
-  /** Keys that run now. */
-  get active(): readonly string[] {
-    return [...this.jobs.values()].filter((j) => j.running).map((j) => j.key);
   }
 }

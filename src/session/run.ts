@@ -42,7 +42,6 @@ export async function runSession(session: Session, parts: RunParts): Promise<Run
   const versions = await parts.rollouts.versions();
   const known = knownVersions(session);
   const plan = session.begin({ versions, workers: parts.workers });
-  const { created } = session.check({ versions, workers: parts.workers });
   const waiting: Input[] = [];
   const drift = known === null ? '' : driftOf(known, versions);
   if (config.budget.rollouts !== currentBudget(session))
@@ -53,7 +52,7 @@ export async function runSession(session: Session, parts: RunParts): Promise<Run
     config.limits,
     session.reserves(plan.selection.length, plan.test.length, parts.workers),
     logged.started,
-    logged.minutes,
+    session.state.minutes,
     parts.nowMs,
   );
   const texts = session.texts;
@@ -74,7 +73,7 @@ export async function runSession(session: Session, parts: RunParts): Promise<Run
     signal: parts.signal,
   });
   try {
-    const loop = await optimize(plan, ports, sessionOps(created));
+    const loop = await optimize(plan, ports, sessionOps(session));
     const opened = logged.finalizeStarted;
     const wanted = (parts.finalize || opened !== null) && deliverable(loop, plan);
     const final = wanted

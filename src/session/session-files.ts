@@ -29,7 +29,7 @@ function onFiles(dir: string, render: RenderDocument, what: string, work: Work):
           head = { lines: event.seq, hash: chainHash(raw) };
           derived.whileReading(fold.state, head);
         }
-      if (existsSync(paths.log)) derived.refuseLostTail(head);
+      if (existsSync(paths.log)) derived.refuseLostTail(head.lines);
       work({ derived, state: fold.state, head, paths });
     } finally {
       lock?.release();

@@ -5,8 +5,8 @@ import { type LoopResult, optimize } from '../engine/loop.ts';
 import type { LoggedEvent } from '../events/events.ts';
 import { Fold, type RunState } from '../events/run-state.ts';
 import { Journal, readText } from '../journal/journal.ts';
+import { TextMemory } from '../journal/journal-fixture.ts';
 import { makeRedactor } from '../journal/redact.ts';
-import { TextMemory } from '../journal/texts.ts';
 import { sha256, shortHash } from '../ports/hash.ts';
 import type { InputSource, Limits } from '../ports/inputs.ts';
 import type { ProposalResult, Proposals } from '../ports/proposals.ts';
@@ -236,7 +236,7 @@ export async function play(o: Play): Promise<Played> {
     config.limits,
     reserves({ selection: plan.selection.length, test: plan.test.length, attempts: 1, workers }),
     logged.started,
-    logged.minutes,
+    fold.state.minutes,
     () => clock.now,
   );
   const ports = new RecordedPorts(logged, {

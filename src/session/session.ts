@@ -108,7 +108,7 @@ export class Session {
         fold.add(event);
         derived.whileReading(fold.state, { lines: event.seq, hash: chainHash(raw) });
       });
-      derived.refuseLostTail({ lines: logged.lines, hash: '' });
+      derived.refuseLostTail(logged.lines);
       const { created } = logged;
       const config = effectiveConfig(file, flags, logged, paths);
       if (created) {
