@@ -16,6 +16,7 @@ import { renderDocument } from '../report/markdown.ts';
 import { createLocalAgent } from '../rollout/agents/index.ts';
 import { LocalRollouts } from '../rollout/local/local-rollouts.ts';
 import type { Session, SessionParts } from '../session/session.ts';
+import { boundedList } from '../taskpack/bounded-list.ts';
 import { localProblems } from '../taskpack/check-local.ts';
 import { missingCommands } from '../taskpack/commands.ts';
 import { dockerfileCopies } from '../taskpack/dockerfile-copies.ts';
@@ -112,9 +113,7 @@ export function optimizerOf(session: Session, base: string): Proposals {
 }
 
 /** What backend and optimizer find before anything is spent; errors end the command with their fixes. */
-export async function preflight(
-  parts: readonly { preflight(): Promise<readonly Finding[]> }[],
-): Promise<readonly Finding[]> {
+export async function preflight(parts: readonly Preflight[]): Promise<readonly Finding[]> {
   const findings = (await Promise.all(parts.map((p) => p.preflight()))).flat();
   const errors = findings.filter((f) => f.level === 'error');
   const [first] = errors;
@@ -123,16 +122,9 @@ export async function preflight(
   throw fail(
     'preflight',
     rest > 0 ? `${first.what} (and ${rest} more)` : first.what,
-    rest > 0 ? bounded(errors.map((e) => `${e.where}: ${e.what}`)) : first.where,
-    bounded([...new Set(errors.map((e) => e.fix))]),
+    rest > 0 ? boundedList(errors.map((e) => `${e.where}: ${e.what}`)).join('\n') : first.where,
+    boundedList([...new Set(errors.map((e) => e.fix))]).join('\n'),
   );
-}
-
-/** A list for people: the first twenty, and how many more. */
-function bounded(lines: readonly string[]): string {
-  const most = 20;
-  const more = lines.length > most ? [`and ${lines.length - most} more`] : [];
-  return [...lines.slice(0, most), ...more].join('\n');
 }
 
 /** Steps of the tasks' Dockerfiles that nobody executes here: the host is the image. */

@@ -117,6 +117,16 @@ describe('a run that is stopped before its first named point', () => {
     ]);
   });
 
+  test('may get another limit for its sealed test, and no other budget', async () => {
+    const own = new OwnSession(new Place());
+    await own.succeed(['run', 'session', '--limit-rollouts', '90']);
+    own.configure({ budget: { rollouts: 120 } });
+    expect((await own.run(['finalize', 'session'])).code).toBe(5);
+    own.configure({ limits: { rollouts: 150, minutes: null } });
+    expect((await own.succeed(['finalize', 'session'])).stdout).toContain('sealed test');
+    expect((await own.succeed(['verify', 'session'])).stdout).toContain('through the sealed test');
+  });
+
   test('can be finalized when its config is gone', async () => {
     const own = new OwnSession(new Place());
     await stoppedInBaseline(own, ['--budget', '60']);

@@ -72,7 +72,7 @@ async function compare(
   try {
     while (!(await pairUp(plan, s, talk, tally, left))) {
       // a limit: what a raised one allows is taken up; the pair that was cut in two is rolled anew on both sides
-      if (enough(tally, plan) || !(await limitRaised(talk))) break;
+      if (enough(tally, plan) || !(await talk.limitRaised())) break;
       const done = tally.pairs.length - (plan.selection.length - left.length);
       left = left.slice(done).map((pair, i) => {
         if (i > 0) return pair;
@@ -120,17 +120,4 @@ function whole(tally: Tally): number {
 
 function enough(tally: Tally, plan: LoopPlan): boolean {
   return whole(tally) >= LEAST_COVERAGE * plan.selection.length;
-}
-
-/** Asks at the point *spent* until there is a raise or nothing more to hear; a raise beside a `finish` counts. */
-async function limitRaised(talk: Conversation): Promise<boolean> {
-  try {
-    do {
-      await talk.point('spent');
-      if (talk.limitsRaised) return true;
-    } while (talk.heard);
-  } catch (e) {
-    if (!(e instanceof Stop)) throw e;
-  }
-  return talk.limitsRaised;
 }

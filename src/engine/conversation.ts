@@ -255,6 +255,22 @@ export class Conversation {
     if (moved !== null) throw moved;
   }
 
+  /**
+   * After a limit outside the loop: asks at the point *spent* until there is a raise or nothing more to hear; a raise
+   * beside a `finish` counts. Throws EnvironmentChanged.
+   */
+  async limitRaised(): Promise<boolean> {
+    try {
+      do {
+        await this.point('spent');
+        if (this.limitsRaised) return true;
+      } while (this.heard);
+    } catch (e) {
+      if (!(e instanceof Stop)) throw e;
+    }
+    return this.limitsRaised;
+  }
+
   // -- decisions ---------------------------------------------------------------------------------------------------
 
   /** Something was consumed or taken that no decision holds yet. */

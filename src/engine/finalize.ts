@@ -47,14 +47,28 @@ export async function finalize(
   const byTask = new Map<string, Map<Arm, Cell>>(plan.test.map((t) => [t.id, new Map()]));
   let done = 0;
   let moved: string | null = null;
-  /** The next outcome; when the environment moves, what is left goes on in the new one, and the result says so. */
+  let limit: Stop | null = null;
+  /**
+   * The next outcome. After a limit it waits for a higher one, with a new attempt of what was cut off. When the
+   * environment moves, what is left goes on in the new one, and the result says so.
+   */
   const next = async (): Promise<Settled> => {
     for (;;) {
       const p = planned[done];
       if (!p) throw new Error('nothing is left');
       try {
+        if (limit !== null) {
+          if (!(await talk.limitRaised())) throw limit;
+          limit = null;
+          p.ask = talk.number(p.text, p.task);
+          talk.layOut([p.ask], p.text);
+        }
         return await talk.settle(p.ask, p.text);
       } catch (e) {
+        if (e instanceof Stop && limit === null) {
+          limit = e;
+          continue;
+        }
         if (!(e instanceof EnvironmentChanged)) throw e;
         if (done > 0) moved = e.what; // before the first one, all of it is of the new environment
         talk.drop(planned.slice(done).map((q) => q.ask));

@@ -156,7 +156,7 @@ export class Fold {
   }
 
   /** Edits come in with their effect; their hash is the one that decisions speak of. */
-  handedIn(
+  private handedIn(
     edits: readonly { readonly hash: string; readonly edit: Edit }[],
     round: number,
     source: EditState['source'],

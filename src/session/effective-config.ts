@@ -57,14 +57,16 @@ export function refuseOther(created: Config, config: Config, paths: SessionPaths
   );
 }
 
-/** Budget and limits bound the search; when it has ended they can't change any more. */
+/** The budget bounds the search, and limits the sealed test, too: when those have ended they can't change any more. */
 export function refuseLate(config: Config, state: RunState, wanted: Bounds | null, paths: SessionPaths): void {
   const { plan } = state;
   if (plan === null) return;
   const now = { budget: config.budget, limits: config.limits };
   // what was asked for before the end and came too late to be taken is no change of now
   const asked = wanted && { budget: { rollouts: wanted.budget }, limits: wanted.limits };
-  const [late] = differences({ budget: { rollouts: plan.budget }, limits: plan.limits }, now).inPlace;
+  const late = differences({ budget: { rollouts: plan.budget }, limits: plan.limits }, now).inPlace.find(
+    (d) => state.finalized !== null || !d.key.startsWith('limits.'),
+  );
   if (asked && differences(asked, now).inPlace.length === 0) return;
   if (late)
     throw fail(

@@ -186,8 +186,8 @@ export class RecordedPorts implements EnginePorts<Decision> {
     if (!this.live || this.replaying || this.turn < this.lastLoggedTurn) return [];
     if (this.live.signal.aborted) throw new Interrupted();
     const fresh = this.live.inputs(point);
-    if (point === 'spent' && this.line === 'confirmation' && fresh.length === 0)
-      throw new Paused(limitTooLow(this.live));
+    if (point === 'spent' && this.line !== 'loop' && fresh.length === 0)
+      throw new Paused(limitTooLow(this.live, this.line));
     for (const input of fresh) {
       this.record(this.live, point, input);
       if (input.kind === 'limits.changed') this.live.ledger.limits = input.limits;
@@ -234,13 +234,15 @@ export class RecordedPorts implements EnginePorts<Decision> {
   }
 }
 
-/** A limit that cuts the confirmation short says nothing of the result: the session waits for a higher one. */
-function limitTooLow(live: Live): Failure {
+/** A limit that cuts confirmation or sealed test short says nothing of the result: the session waits for a higher one. */
+function limitTooLow(live: Live, line: 'confirmation' | 'finalize'): Failure {
+  const { limits, started, reserve } = live.ledger;
+  const enough = started + reserve.finalize + (line === 'confirmation' ? reserve.confirmation : 0);
   return {
     code: 'config',
-    what: `the limit of ${live.ledger.limits.rollouts ?? 0} rollouts leaves too few for the confirmation (${live.ledger.started} were started)`,
+    what: `the limit of ${limits.rollouts ?? 0} rollouts leaves too few for the ${line === 'confirmation' ? 'confirmation' : 'sealed test'} (${started} were started)`,
     where: 'limits.rollouts',
-    fix: `raise it to ${live.ledger.started + live.ledger.reserve.confirmation + live.ledger.reserve.finalize} and start again: the search and the pairs that are done are kept`,
+    fix: `raise it to ${enough} and start again: what is done is kept`,
     retryable: false,
   };
 }

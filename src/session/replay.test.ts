@@ -237,6 +237,26 @@ describe('a limit on what is really started', () => {
     expect(await verdictOn(again.log)).toEqual([]);
   });
 
+  test('that cuts the sealed test short waits for a higher one, too', async () => {
+    const o: Play = { ...base, budget: 90 };
+    const free = await play(o);
+    const lines = readText(free.log).lines.map((l) => l.event);
+    const opened = lines.findIndex((e) => e.type === 'finalize.started') + 1;
+    const started = lines.slice(0, opened).filter((e) => e.type === 'rollout.started').length;
+    const limits = { rollouts: started + 5, minutes: null };
+    const cut = await until({ ...o, limits, log: firstLines(free.log, opened), texts: free.texts });
+    expect((cut.error as { failure?: { what: string } }).failure?.what).toContain('sealed test');
+    expect(await verdictOn(cut.log)).toEqual([]);
+    const raise: Play['inputs'] = (point) =>
+      point === 'spent' ? [{ kind: 'limits.changed', limits: { rollouts: null, minutes: null } }] : [];
+    const again = await play({ ...o, limits, log: cut.log, texts: free.texts, inputs: raise });
+    expect(again.final?.complete).toBe(true);
+    expect(again.final?.arms.map((a) => a.score.of)).toEqual([6, 6, 6]);
+    const consumed = readText(again.log).lines.flatMap(({ event }) => ('consumed' in event ? event.consumed : []));
+    expect(new Set(consumed).size).toBe(consumed.length);
+    expect(await verdictOn(again.log)).toEqual([]);
+  });
+
   test('minutes end the search; the confirmation still follows', async () => {
     const slow = randomLatency('slow');
     const o: Play = { ...base, workers: 4, latency: (key) => 10 * slow(key), budget: 400 };
