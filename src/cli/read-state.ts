@@ -1,5 +1,6 @@
 import { relative } from 'node:path';
-import { Fold, type RunState } from '../events/run-state.ts';
+import { Fold } from '../events/fold.ts';
+import type { RunState } from '../events/run-state.ts';
 import { type Head, readLog } from '../journal/journal.ts';
 import { SkilloptError } from '../ports/failure.ts';
 import { type AfterRun, afterRun, afterRunLines } from '../report/after-run.ts';

@@ -62,9 +62,10 @@ export async function search(o: SearchOptions): Promise<Searched> {
       redact: redactor(),
       inputs: control.inputs,
       signal: control.signal,
+      hold: control.hold,
       workers,
       backoffMs: [1_000, 5_000],
-      nowMs: () => performance.now(),
+      nowMs: () => control.hold.runningMs,
       finalize: o.finalize,
     });
     const report = afterRun(session.state, {

@@ -5,6 +5,7 @@ import {
   boundsShape,
   causes,
   editShape,
+  forkShape,
   inputShape,
   metricName,
   outcomeShape,
@@ -60,6 +61,8 @@ const sessionCreated = z.object({
   /** Budget and limits as the config file had them, before flags; and as they are wanted, flags and all. */
   file: boundsShape,
   wanted: boundsShape,
+  /** Where a fork comes from; absent in a session that began by itself. */
+  fork: forkShape.optional(),
 });
 
 const splitsFixed = z.object({

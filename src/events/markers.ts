@@ -16,6 +16,13 @@ const rolloutStarted = z.object({
 });
 const rolloutCancelled = z.object({ type: z.literal('rollout.cancelled'), key: z.string(), why: z.string() });
 const rolloutLost = z.object({ type: z.literal('rollout.lost'), key: z.string() });
+/** The optimizer is asked, and shown so many failing rollouts. */
+const reflectionStarted = z.object({
+  type: z.literal('reflection.started'),
+  key: z.string(),
+  round: z.number().int().positive(),
+  failing: z.number().int(),
+});
 const warningRaised = z.object({
   type: z.literal('warning.raised'),
   what: z.string(),
@@ -44,6 +51,7 @@ export const markers = [
   rolloutStarted,
   rolloutCancelled,
   rolloutLost,
+  reflectionStarted,
   warningRaised,
   concurrencyChanged,
   modelCalled,

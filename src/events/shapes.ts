@@ -61,6 +61,20 @@ export const turnPoint = z.enum([...inputPoints, 'take', 'propose']);
 
 export const taskRefShape = z.object({ id: z.string(), hash: z.string(), instructionHash: z.string() });
 
+/** What a fork takes over from its parent. */
+export const forkShape = z.object({
+  /** The parent's id, the step after which the fork leaves it, and the parent's log at that line. */
+  session: z.string(),
+  step: z.number().int().nonnegative(),
+  head: z.object({ lines: z.number().int().positive(), hash: z.string() }),
+  /** Ids of the parent's splits. A task that is still there keeps its split; a new one goes to train. */
+  splits: z.object({ train: z.array(z.string()), selection: z.array(z.string()), test: z.array(z.string()) }),
+  /** How often the sealed test was opened before, by the parent and by those it comes from. */
+  looks: z.number().int().nonnegative(),
+  /** The first so many effects of the log are the parent's. */
+  effects: z.number().int().nonnegative(),
+});
+
 export const gateRuleName = z.enum(['balanced', 'bold', 'careful', 'skillopt']);
 export const metricName = z.enum(['hard', 'soft', 'mixed']);
 

@@ -9,6 +9,11 @@ export interface SessionControl<E, S> {
   subscribe(listener: (event: E, state: S) => void): () => void;
   /** Hands in an input; the engine takes it at its next named point. */
   send(input: Input): void;
+  /** Nothing new starts until `resume`; what runs comes to its end. The time of a pause does not count as running time. */
+  pause(): void;
+  resume(): void;
+  /** Stops in order as soon as the gate that comes next is decided, or the search has ended; false takes it back. */
+  stopAfterStep(wanted: boolean): void;
   /** Ends the process's work in order: what runs is cancelled and cleaned up, the session goes on at the next start. */
   stop(): void;
 }

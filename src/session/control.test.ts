@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test';
 import type { LoggedEvent } from '../events/events.ts';
-import { Fold } from '../events/run-state.ts';
+import { Fold } from '../events/fold.ts';
 import { Control } from './control.ts';
 import type { Session } from './session.ts';
 

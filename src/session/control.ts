@@ -2,17 +2,21 @@ import type { LoggedEvent } from '../events/events.ts';
 import type { RunState } from '../events/run-state.ts';
 import type { Input, InputSource } from '../ports/inputs.ts';
 import type { SessionControl } from '../ports/session.ts';
+import { Hold } from './hold.ts';
 import type { Session } from './session.ts';
 
-/** The one way into a session that runs: listeners, waiting inputs and the signal to stop. */
+/** The one way into a session that runs: listeners, waiting inputs, pauses and the signal to stop. */
 export class Control implements SessionControl<LoggedEvent, RunState> {
   private readonly listeners = new Set<(event: LoggedEvent, state: RunState) => void>();
   private readonly waiting: Input[] = [];
   private readonly abort = new AbortController();
+  private stepIsLast = false;
+  readonly hold = new Hold();
 
-  constructor(session: Session) {
+  constructor(private readonly session: Pick<Session, 'onEvent' | 'markPaused' | 'markResumed'>) {
     session.onEvent((event, state) => {
-      for (const listener of this.listeners) listener(event, state);
+      if (this.stepIsLast && (event.type === 'gate.decided' || event.type === 'session.ended')) this.stop();
+      for (const listener of [...this.listeners]) listener(event, state);
     });
   }
 
@@ -23,6 +27,22 @@ export class Control implements SessionControl<LoggedEvent, RunState> {
 
   send(input: Input): void {
     this.waiting.push(input);
+  }
+
+  pause(): void {
+    if (this.hold.isHeld || this.signal.aborted) return;
+    this.hold.hold();
+    this.session.markPaused('paused by you', 'resume it on its screen, or start it again: it goes on where it stopped');
+  }
+
+  resume(): void {
+    if (!this.hold.isHeld || this.signal.aborted) return;
+    this.session.markResumed();
+    this.hold.release();
+  }
+
+  stopAfterStep(wanted: boolean): void {
+    this.stepIsLast = wanted;
   }
 
   stop(): void {

@@ -148,7 +148,7 @@ export class Pool {
       for (const rank of [0, 1, 2] as const)
         for (const j of this.jobs.values()) {
           if (j.running || j.rank !== rank || j.abort.signal.aborted || this.atWork.has(j.key)) continue;
-          if (this.running >= this.o.workers) break;
+          if (this.running >= this.o.workers || !this.mayStart()) break;
           const spent = this.o.ledger.spent(j.line);
           if (spent === null) start.push(this.started(j));
           else if (rank === 0) {
@@ -174,7 +174,7 @@ export class Pool {
   }
 
   /** From a timer, where nobody would hear an exception. */
-  private pumpLater(): void {
+  pumpLater(): void {
     try {
       this.pump();
     } catch (e) {

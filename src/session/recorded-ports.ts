@@ -7,6 +7,7 @@ import type { Input, InputPoint, InputSource } from '../ports/inputs.ts';
 import type { Outcome } from '../ports/outcome.ts';
 import type { Proposals } from '../ports/proposals.ts';
 import { EndOfLog, Interrupted, OtherDecision } from './ends.ts';
+import type { Hold } from './hold.ts';
 import { diverged, type Logged } from './logged.ts';
 import { Paused, Pool, type PoolOptions } from './pool.ts';
 import { performReflection } from './reflections.ts';
@@ -20,6 +21,8 @@ export type Live = PoolOptions & {
   readonly drift: Extract<Interruption, { kind: 'environment.changed' }> | null;
   /** Ends the process's work at once; the session stays as it is. */
   readonly signal: AbortSignal;
+  /** While it is held nothing starts. */
+  readonly hold: Hold;
 };
 
 /**
@@ -35,6 +38,7 @@ export class RecordedPorts implements EnginePorts<Decision> {
   /** Last turn at which the log, as it was opened, holds an input: until then no new one is read. */
   private readonly lastLoggedTurn: number;
   private drift: Live['drift'];
+  private readonly released: () => void;
   /** Whose rollouts the engine took last. */
   private line: LedgerLine = 'loop';
 
@@ -45,6 +49,7 @@ export class RecordedPorts implements EnginePorts<Decision> {
     this.drift = live?.drift ?? null;
     this.lastLoggedTurn = Math.max(0, ...logged.inputs.keys());
     this.pool = live === null ? null : new Pool(live.journal, logged, live, () => this.mayStart);
+    this.released = live?.hold.subscribe(() => this.pool?.pumpLater()) ?? (() => {});
     live?.signal.addEventListener('abort', () => this.pool?.stop(new Interrupted()), { once: true });
   }
 
@@ -55,7 +60,9 @@ export class RecordedPorts implements EnginePorts<Decision> {
 
   /** Nothing starts while logged decisions or inputs lie ahead, or while the engine has not heard of a drift. */
   private get mayStart(): boolean {
-    return !this.replaying && this.turn >= this.lastLoggedTurn && this.drift === null;
+    return (
+      !this.replaying && this.turn >= this.lastLoggedTurn && this.drift === null && this.live?.hold.isHeld !== true
+    );
   }
 
   private missing(what: string): Error {
@@ -230,6 +237,7 @@ export class RecordedPorts implements EnginePorts<Decision> {
   }
 
   close(): void {
+    this.released();
     this.pool?.close();
   }
 }

@@ -27,6 +27,9 @@ export async function performReflection(
     notes: ask.notes,
     banned: ask.banned,
   };
+  await live.hold.open(live.signal);
+  if (live.signal.aborted) throw new Interrupted();
+  live.journal.append({ type: 'reflection.started', key: ask.key, round: ask.round, failing: request.failing.length });
   for (let failures = 0; ; ) {
     if (live.signal.aborted) throw new Interrupted();
     const result = await orInterrupted(live.signal, live.proposals.performProposal(request, { signal: live.signal }));

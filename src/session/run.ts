@@ -8,6 +8,7 @@ import type { Proposals } from '../ports/proposals.ts';
 import type { Rollouts } from '../ports/rollouts.ts';
 import { ActualLedger } from './actual-ledger.ts';
 import { Interrupted, OtherDecision } from './ends.ts';
+import type { Hold } from './hold.ts';
 import { Paused } from './pool.ts';
 import { RecordedPorts } from './recorded-ports.ts';
 import { deliverable, divergence, sessionOps } from './replay.ts';
@@ -19,6 +20,7 @@ export type RunParts = {
   readonly redact: Redactor;
   readonly inputs: InputSource;
   readonly signal: AbortSignal;
+  readonly hold: Hold;
   readonly workers: number;
   readonly backoffMs: readonly number[];
   readonly nowMs: () => number;
@@ -71,11 +73,13 @@ export async function runSession(session: Session, parts: RunParts): Promise<Run
     drift: drift === '' ? null : { kind: 'environment.changed', what: drift, versions: { ...versions } },
     inputs: (point) => [...waiting.splice(0), ...parts.inputs(point)],
     signal: parts.signal,
+    hold: parts.hold,
   });
   try {
     const loop = await optimize(plan, ports, sessionOps(session));
     const opened = logged.finalizeStarted;
     const wanted = (parts.finalize || opened !== null) && deliverable(loop, plan);
+    if (wanted && parts.signal.aborted) throw new Interrupted(); // the test is not opened on the way out
     const final = wanted
       ? await finalize(plan, ports, loop, opened ?? { look: 1, attempts: config.finalize.attempts })
       : null;

@@ -1,5 +1,6 @@
 import { existsSync, readdirSync, rmdirSync, rmSync } from 'node:fs';
-import { Fold, type RunState } from '../events/run-state.ts';
+import { Fold } from '../events/fold.ts';
+import type { RunState } from '../events/run-state.ts';
 import { chainHash, diskFailure, GENESIS, type Head, readLog } from '../journal/journal.ts';
 import { takeLock } from '../journal/lock.ts';
 import { DerivedFiles, type RenderDocument } from './derived-files.ts';

@@ -3,7 +3,8 @@ import { checkConfig } from '../config/load.ts';
 import { type FinalizeResult, finalize } from '../engine/finalize.ts';
 import { type LoopResult, optimize } from '../engine/loop.ts';
 import type { LoggedEvent } from '../events/events.ts';
-import { Fold, type RunState } from '../events/run-state.ts';
+import { Fold } from '../events/fold.ts';
+import type { RunState } from '../events/run-state.ts';
 import { Journal, readText } from '../journal/journal.ts';
 import { TextMemory } from '../journal/journal-fixture.ts';
 import { makeRedactor } from '../journal/redact.ts';
@@ -15,6 +16,7 @@ import type { Task } from '../ports/task.ts';
 import { noUsage } from '../ports/usage.ts';
 import { ActualLedger, reserves } from './actual-ledger.ts';
 import { createdEvent, loopPlan, planEvent, splitsEvent } from './first-lines.ts';
+import { Hold } from './hold.ts';
 import { Logged } from './logged.ts';
 import { type Live, RecordedPorts } from './recorded-ports.ts';
 import { deliverable, sessionOps } from './replay.ts';
@@ -78,6 +80,7 @@ export type Play = {
   readonly batches?: boolean;
   readonly drift?: Live['drift'];
   readonly signal?: AbortSignal;
+  readonly hold?: Hold;
 };
 
 export type Played = {
@@ -253,6 +256,7 @@ export async function play(o: Play): Promise<Played> {
     inputs: o.inputs ?? (() => []),
     drift: o.drift ?? null,
     signal: o.signal ?? new AbortController().signal,
+    hold: o.hold ?? new Hold(),
   });
   const work = (async () => {
     try {

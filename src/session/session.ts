@@ -3,7 +3,8 @@ import { checkConfig } from '../config/load.ts';
 import type { Config } from '../config/schema.ts';
 import type { LoopPlan } from '../engine/plan.ts';
 import type { Event, EventOf, LoggedEvent } from '../events/events.ts';
-import { Fold, type RunState } from '../events/run-state.ts';
+import { Fold } from '../events/fold.ts';
+import type { RunState } from '../events/run-state.ts';
 import type { Bounds } from '../events/shapes.ts';
 import { chainHash, diskFailure, Journal } from '../journal/journal.ts';
 import { type Lock, takeLock } from '../journal/lock.ts';
@@ -241,6 +242,23 @@ export class Session {
   private write<E extends Event>(event: E): E {
     this.journal.append(event);
     return event;
+  }
+
+  /** Nothing new is started for a while, in the log. */
+  markPaused(why: string, fix: string): void {
+    if (this.begun) this.write({ type: 'session.paused', why, fix });
+  }
+
+  /** It goes on, with the bounds that stand now. */
+  markResumed(): void {
+    const { program } = this.parts;
+    if (this.begun) this.write({ type: 'session.resumed', program, file: this.file, wanted: this.boundsNow });
+  }
+
+  /** Budget and limits of this run, or as an input has changed them since. */
+  private get boundsNow(): Bounds {
+    const { plan } = this.state;
+    return plan === null ? bounds(this.config) : { budget: plan.budget, limits: plan.limits };
   }
 
   /** Something odd, for people: stands in the log as soon as the session has begun. */

@@ -1,7 +1,8 @@
 import { finalize } from '../engine/finalize.ts';
 import { optimize } from '../engine/loop.ts';
 import type { LoopPlan } from '../engine/plan.ts';
-import { Fold, type RunState } from '../events/run-state.ts';
+import { Fold } from '../events/fold.ts';
+import type { RunState } from '../events/run-state.ts';
 import { chainHash, type Head, readLog } from '../journal/journal.ts';
 import { TextFiles } from '../journal/texts.ts';
 import { fail, SkilloptError } from '../ports/failure.ts';

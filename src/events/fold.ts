@@ -1,0 +1,340 @@
+import { type Edit, editHash } from '../ports/edit.ts';
+import type { EventOf, LoggedEvent } from './events.ts';
+import { type FeedEntry, feedEntries } from './feed.ts';
+import { Measurements } from './measurements.ts';
+import type { EditState, Running, RunState, StepState, Unscored } from './run-state.ts';
+
+/** What came of an edit's screening, in words. */
+function tried(event: EventOf<'screening.decided'>): string {
+  if (event.task === null) return 'kept without a try';
+  if (event.passed === null) return `${event.task} could not be scored`;
+  if (event.passed) return `fixed ${event.task}`;
+  return `${event.task} still failed with it${event.kept ? ', kept for its earlier passes' : ''}`;
+}
+
+type Mutable<T> = { -readonly [K in keyof T]: T[K] };
+const add = (a: number | null, b: number | null): number | null => (a === null || b === null ? null : a + b);
+
+/** Folds a log into its state. Give it every line in order; `state` may be read between two of them. */
+export class Fold {
+  private readonly edits = new Map<string, EditState>();
+  private readonly skills = new Map<string, { version: number; text: string }>();
+  private readonly running = new Map<string, Running>();
+  private readonly unscored = new Map<string, Unscored>();
+  private readonly steps: StepState[] = [];
+  private readonly warnings: string[] = [];
+  private readonly notes: string[] = [];
+  private readonly feed: FeedEntry[] = [];
+  private readonly draft: string[] = [];
+  private readonly measurements = new Measurements();
+  private readonly s: Mutable<RunState>;
+  private segmentFrom = 0;
+  /** Effects of the parent that are still to come, in a fork. */
+  private inheritedLeft = 0;
+  private lastRound = 0;
+  private minutesBefore = 0;
+
+  constructor() {
+    this.s = {
+      session: null,
+      splits: null,
+      tasks: { train: [], selection: [], test: [] },
+      plan: null,
+      lines: 0,
+      startedAt: null,
+      lastAt: null,
+      phase: 'starting',
+      paused: null,
+      seed: { selection: null, train: null },
+      round: 0,
+      draftSize: 0,
+      draft: this.draft,
+      draftSkill: '',
+      openStep: { rounds: 0, tried: 0, kept: 0 },
+      edits: this.edits,
+      steps: this.steps,
+      skills: this.skills,
+      incumbent: '',
+      confirmation: null,
+      ended: null,
+      finalizeStarted: false,
+      finalized: null,
+      running: this.running,
+      reflecting: null,
+      pending: this.measurements.pending,
+      planned: 0,
+      bank: this.measurements.bank,
+      train: this.measurements.train,
+      measured: this.measurements.measured,
+      screened: this.measurements.screened,
+      feed: this.feed,
+      rollouts: { started: 0, finished: 0, scored: 0, cancelled: 0, lost: 0, inherited: 0, unscored: this.unscored },
+      calls: 0,
+      read: [0, 0],
+      spend: { tokens: 0, costUsd: 0 },
+      minutes: 0,
+      warnings: this.warnings,
+      notes: this.notes,
+    };
+  }
+
+  get state(): RunState {
+    return this.s;
+  }
+
+  private count(more: Partial<RunState['rollouts']>): void {
+    this.s.rollouts = { ...this.s.rollouts, ...more };
+  }
+
+  private spent(u: EventOf<'rollout.finished'>['usage']): void {
+    const tokens = add(u.inputTokens, u.outputTokens);
+    this.s.spend = { tokens: add(this.s.spend.tokens, tokens), costUsd: add(this.s.spend.costUsd, u.costUsd) };
+  }
+
+  private fate(hash: string | null, fate: EditState['fate'], why: string): void {
+    const e = hash === null ? undefined : this.edits.get(hash);
+    if (e) this.edits.set(e.hash, { ...e, fate, why });
+  }
+
+  private clock(event: LoggedEvent): void {
+    const at = Date.parse(event.at);
+    if (this.s.startedAt === null || event.type === 'session.resumed') {
+      this.minutesBefore = this.s.minutes;
+      this.segmentFrom = at;
+    }
+    this.s.startedAt ??= event.at;
+    this.s.lastAt = event.at;
+    this.s.minutes = this.minutesBefore + Math.max(0, at - this.segmentFrom) / 60_000;
+  }
+
+  /** Edits come in with their effect; their hash is the one that decisions speak of. */
+  private handedIn(
+    edits: readonly { readonly hash: string; readonly edit: Edit }[],
+    round: number,
+    source: EditState['source'],
+  ): void {
+    for (const { hash, edit } of edits) {
+      const before = this.edits.get(hash)?.fate;
+      if (before === 'accepted' || before === 'in-draft') continue; // handed in again: it stands there already
+      this.edits.set(hash, { hash, edit, round, source, fate: 'handed-in', why: '' });
+    }
+  }
+
+  add(event: LoggedEvent): void {
+    this.s.lines = event.seq;
+    this.clock(event);
+    this.take(event);
+    this.feed.push(...feedEntries(event, this.s));
+  }
+
+  private take(event: LoggedEvent): void {
+    const s = this.s;
+    switch (event.type) {
+      case 'session.created':
+        s.session = event;
+        s.incumbent = s.draftSkill = event.skill.hash;
+        this.skills.set(event.skill.hash, { version: 0, text: event.skill.text });
+        this.inheritedLeft = event.fork?.effects ?? 0;
+        return;
+      case 'splits.fixed':
+        s.splits = { train: event.train.length, selection: event.selection.length, test: event.test.length };
+        s.tasks = {
+          train: event.train.map((t) => t.id),
+          selection: event.selection.map((t) => t.id),
+          test: event.test.map((t) => t.id),
+        };
+        return;
+      case 'plan.fixed':
+        s.plan = event;
+        s.phase = 'measuring';
+        return;
+      case 'engine.changed':
+      case 'concurrency.changed':
+      case 'model.called':
+        return;
+      case 'evaluation.started':
+        this.measurements.started(event, s.incumbent, s.tasks.selection.length);
+        return;
+      case 'input.received':
+        this.input(event);
+        return;
+      case 'rollout.started':
+        this.running.set(event.key, {
+          key: event.key,
+          skill: event.key.split('/')[0] ?? '',
+          task: event.task,
+          since: event.at,
+          line: event.line,
+          seq: event.seq,
+        });
+        if (event.line === 'confirmation') s.phase = 'confirming';
+        this.count({ started: s.rollouts.started + 1 });
+        return;
+      case 'rollout.cancelled':
+        this.running.delete(event.key);
+        this.count({ cancelled: s.rollouts.cancelled + 1 });
+        return;
+      case 'rollout.lost':
+        this.running.delete(event.key);
+        this.count({ lost: s.rollouts.lost + 1 });
+        return;
+      case 'rollout.finished':
+        this.finished(event);
+        return;
+      case 'reflection.started':
+        s.reflecting = { round: event.round, failing: event.failing, since: event.at };
+        return;
+      case 'reflection.finished':
+        s.reflecting = null;
+        s.round = Math.max(s.round, event.round);
+        if (!this.inherited()) {
+          s.calls++;
+          this.spent(event.usage);
+        }
+        if (event.answer.kind === 'proposal')
+          this.handedIn(
+            event.answer.proposal.edits.map((edit) => ({ hash: editHash(edit), edit })),
+            event.round,
+            'reflection',
+          );
+        return;
+      case 'warning.raised':
+        this.warnings.push(`${event.what} (${event.where})${event.fix ? `: ${event.fix}` : ''}`);
+        return;
+      case 'session.paused':
+        s.paused = { why: event.why, fix: event.fix };
+        s.reflecting = null;
+        return;
+      case 'session.resumed':
+        s.paused = null;
+        s.reflecting = null;
+        return;
+      default:
+        if (s.ended === null) s.planned += this.measurements.consumed(event.consumed);
+        else this.measurements.consumed(event.consumed);
+        this.decision(event);
+    }
+  }
+
+  /** The first effects of a fork are its parent's: paid there, not here. */
+  private inherited(): boolean {
+    if (this.inheritedLeft === 0) return false;
+    this.inheritedLeft--;
+    return true;
+  }
+
+  private input(event: EventOf<'input.received'>): void {
+    const { input } = event;
+    if (input.kind === 'note') this.notes.push(input.text);
+    if (input.kind === 'edit')
+      this.handedIn([{ hash: editHash(input.edit), edit: input.edit }], this.s.round + 1, 'person');
+    if (input.kind === 'budget.changed' && this.s.plan) this.s.plan = { ...this.s.plan, budget: input.rollouts };
+    if (input.kind === 'limits.changed' && this.s.plan) this.s.plan = { ...this.s.plan, limits: input.limits };
+    if (input.kind !== 'environment.changed') return;
+    this.warnings.push(`the environment changed: ${input.what}`);
+    this.measurements.environmentChanged();
+    this.s.phase = this.s.phase === 'searching' ? 'measuring' : this.s.phase;
+  }
+
+  private finished(event: EventOf<'rollout.finished'>): void {
+    const s = this.s;
+    this.measurements.finished(event, this.running.get(event.key), s.plan?.gate.metric ?? 'hard');
+    this.running.delete(event.key);
+    if (this.inherited()) {
+      this.count({ inherited: s.rollouts.inherited + 1 });
+      return;
+    }
+    this.spent(event.usage);
+    const { outcome } = event;
+    if (outcome.status === 'unscored') {
+      const before = this.unscored.get(outcome.reason) ?? { count: 0, task: event.task, detail: outcome.detail };
+      this.unscored.set(outcome.reason, { ...before, count: before.count + 1 });
+    } else if (outcome.read !== null && !event.key.startsWith('none/'))
+      s.read = [s.read[0] + (outcome.read ? 1 : 0), s.read[1] + 1];
+    this.count({
+      finished: s.rollouts.finished + 1,
+      scored: s.rollouts.scored + (outcome.status === 'scored' ? 1 : 0),
+    });
+  }
+
+  private dropDraft(): void {
+    this.draft.length = 0;
+    this.s.draftSize = 0;
+    this.s.draftSkill = this.s.incumbent;
+  }
+
+  private decision(event: Extract<LoggedEvent, { digest: string }>): void {
+    const s = this.s;
+    switch (event.type) {
+      case 'evaluation.finished':
+        if (event.why === 'seed' && event.split === 'selection') s.seed = { ...s.seed, selection: event.score };
+        if (event.why === 'seed' && event.split === 'train') s.seed = { ...s.seed, train: event.score };
+        if (event.split === 'train') s.phase = 'searching';
+        this.measurements.evaluated(event, { round: s.round, step: this.steps.length });
+        return;
+      case 'edit.rejected':
+        this.inRound(event.round, event.index !== null, false);
+        // the same edit may stand in the draft or be accepted already
+        if (event.reason !== 'in-draft' && event.reason !== 'no-change')
+          this.fate(event.edit, 'rejected', event.detail);
+        return;
+      case 'screening.decided':
+        this.inRound(event.round, true, event.kept);
+        this.measurements.screenedEdit(event);
+        s.draftSize = event.draftSize;
+        s.draftSkill = event.draft;
+        if (event.kept) this.draft.push(event.edit);
+        this.fate(event.edit, event.kept ? 'in-draft' : 'dropped', tried(event));
+        return;
+      case 'gate.decided': {
+        const { type: _type, consumed: _c, seen: _s, digest: _d, ...row } = event;
+        this.steps.push(row);
+        this.measurements.gated(event, event.seq);
+        s.openStep = { rounds: 0, tried: 0, kept: 0 };
+        for (const e of event.edits)
+          if (event.gateAction === 'accept') this.fate(e, 'accepted', `step ${event.step}`);
+          else if (event.draftDropped) this.fate(e, 'refused', `step ${event.step}`);
+        if (event.draftDropped || event.gateAction === 'accept') this.dropDraft();
+        return;
+      }
+      case 'skill.added':
+        this.skills.set(event.skill, { version: event.version, text: event.text });
+        return;
+      case 'incumbent.changed':
+        s.incumbent = event.to;
+        if (this.draft.length === 0) s.draftSkill = event.to;
+        return;
+      case 'confirmation.finished':
+        s.confirmation = event;
+        return;
+      case 'session.ended':
+        s.ended = event;
+        s.phase = 'searched';
+        this.running.clear();
+        return;
+      case 'finalize.started':
+        s.finalizeStarted = true;
+        s.phase = 'finalizing';
+        return;
+      case 'finalize.finished':
+        s.finalized = event;
+        s.phase = 'finished';
+        this.running.clear();
+        return;
+      default:
+        event satisfies never;
+    }
+  }
+
+  private inRound(round: number, isEdit: boolean, kept: boolean): void {
+    const s = this.s;
+    s.round = Math.max(s.round, round);
+    const { rounds, tried, kept: before } = s.openStep;
+    s.openStep = {
+      rounds: rounds + (round === this.lastRound ? 0 : 1),
+      tried: tried + (isEdit ? 1 : 0),
+      kept: before + (kept ? 1 : 0),
+    };
+    this.lastRound = round;
+  }
+}
