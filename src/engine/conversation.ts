@@ -1,4 +1,5 @@
 import type { Decision, DecisionBody } from '../events/events.ts';
+import { MORE_TRIES } from '../events/loop-facts.ts';
 import type { Edit } from '../ports/edit.ts';
 import type { Ask, EnginePorts, Interruption, LedgerLine, ProposeAnswer, ProposeAsk } from '../ports/engine.ts';
 import { sha256, shortHash } from '../ports/hash.ts';
@@ -6,7 +7,6 @@ import type { InputPoint } from '../ports/inputs.ts';
 import type { Outcome, Reading } from '../ports/outcome.ts';
 import type { TaskRef } from '../ports/task.ts';
 import type { LoopPlan } from './plan.ts';
-import { MORE_TRIES } from './rules.ts';
 
 /** Ends the search (or the finalize) at the place where it is thrown; whoever holds planned work drops it on the way. */
 export class Stop {

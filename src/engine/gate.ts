@@ -1,9 +1,10 @@
 import type { EventOf } from '../events/events.ts';
+import { REFRESH_AFTER, UNDONE } from '../events/loop-facts.ts';
 import type { SkillOps } from '../ports/engine.ts';
 import { type Conversation, EnvironmentChanged, type Settled, Stop } from './conversation.ts';
 import { incumbentBlock, sweep } from './measure.ts';
 import type { LoopPlan } from './plan.ts';
-import { COVERAGE_GAP, DROP_AFTER, FUTILITY, type GateRule, gateRule, LEAST_COVERAGE, REFRESH_AFTER } from './rules.ts';
+import { COVERAGE_GAP, DROP_AFTER, FUTILITY, type GateRule, gateRule, LEAST_COVERAGE } from './rules.ts';
 import { type Cell, cellOf, dropDraft, emptyBank, type SearchState, scoreOf, shown } from './state.ts';
 import { signFlipAtMost, signFlipP, signTestAtMost, signTestP } from './stats.ts';
 
@@ -142,9 +143,7 @@ export async function consider(plan: LoopPlan, s: SearchState, talk: Conversatio
   let verdict: Verdict;
   let cut: unknown = null;
   try {
-    verdict = undone
-      ? { action: 'reject', why: 'its edits undo each other' }
-      : await compare(plan, s, talk, rule, tally);
+    verdict = undone ? { action: 'reject', why: UNDONE } : await compare(plan, s, talk, rule, tally);
     if (tally.unread) verdict = { action: 'indecisive', why: 'the skill was not read' };
   } catch (e) {
     if (!(e instanceof Stop) && !(e instanceof EnvironmentChanged)) throw e;

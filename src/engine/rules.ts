@@ -38,14 +38,11 @@ export function gateRule(name: GateRuleName, accepted: number): GateRule {
   }
 }
 
-/** Tries after the first for a rollout that ended unscored. */
-export const MORE_TRIES = 2;
 /** Least share of scored rollouts on each side of a gate, and the most by which the sides may differ. */
 export const LEAST_COVERAGE = 0.6;
 export const COVERAGE_GAP = 0.2;
-/** Rejections in a row after which the draft is dropped; after which the incumbent's outcomes are rolled anew. */
+/** Rejections in a row after which the draft is dropped. */
 export const DROP_AFTER = 2;
-export const REFRESH_AFTER = 3;
 /** Points of an edit in memory. */
 export const POINTS = { pass: 3, fail: -1, floor: -1 } as const;
 

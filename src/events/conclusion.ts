@@ -1,6 +1,6 @@
 import { shellWord } from '../ports/printable.ts';
 import type { RunState } from './run-state.ts';
-import { scoreText, unscoredTexts } from './words.ts';
+import { armsText, scoreText, unscoredTexts } from './words.ts';
 
 /** What may be said at the end of a run, and the one next step. */
 export type Conclusion = {
@@ -23,20 +23,17 @@ export function conclusion(state: RunState, dir: string): Conclusion {
     };
   if (!ended) return { headline: 'the search has not ended', next: `skillopt run${at}   (goes on where it stopped)` };
   if (finalized) {
-    const arm = (name: string) => finalized.arms.find((a) => a.arm === name);
-    const result = arm('result');
+    const result = finalized.arms.find((a) => a.arm === 'result');
     const interval = result?.interval
       ? `, 95 % interval ${percent(result.interval[0])} to ${percent(result.interval[1])}`
       : '';
-    const seed = scoreText(arm('seed')?.score, metric);
-    const none = scoreText(arm('no-skill')?.score, metric);
     const notes = [
       finalized.look > 1 ? `look ${finalized.look}` : 'opened once',
       ...(finalized.complete ? [] : ['cut short by a limit']),
       ...(finalized.environmentChanged ? [`the environment changed on the way: ${finalized.environmentChanged}`] : []),
     ];
     return {
-      headline: `sealed test: ${scoreText(result?.score, metric)} with the result, ${seed} with the seed, ${none} without a skill (${notes.join(', ')}${interval})`,
+      headline: `sealed test: ${armsText(finalized, metric)} (${notes.join(', ')}${interval})`,
       next: afterTest(state, dir, at),
     };
   }

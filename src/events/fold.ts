@@ -1,16 +1,11 @@
 import { type Edit, editHash } from '../ports/edit.ts';
+import { conclusive } from './conclusive.ts';
 import type { EventOf, LoggedEvent } from './events.ts';
 import { type FeedEntry, feedEntries } from './feed.ts';
-import { Measurements } from './measurements.ts';
+import { closesPhase, Measurements } from './measurements.ts';
+import { rolloutName } from './rollout-key.ts';
 import type { EditState, Running, RunState, StepState, Unscored } from './run-state.ts';
-
-/** What came of an edit's screening, in words. */
-function tried(event: EventOf<'screening.decided'>): string {
-  if (event.task === null) return 'kept without a try';
-  if (event.passed === null) return `${event.task} could not be scored`;
-  if (event.passed) return `fixed ${event.task}`;
-  return `${event.task} still failed with it${event.kept ? ', kept for its earlier passes' : ''}`;
-}
+import { triedText } from './words.ts';
 
 type Mutable<T> = { -readonly [K in keyof T]: T[K] };
 const add = (a: number | null, b: number | null): number | null => (a === null || b === null ? null : a + b);
@@ -28,11 +23,10 @@ export class Fold {
   private readonly draft: string[] = [];
   private readonly measurements = new Measurements();
   private readonly s: Mutable<RunState>;
-  private segmentFrom = 0;
   /** Effects of the parent that are still to come, in a fork. */
   private inheritedLeft = 0;
   private lastRound = 0;
-  private minutesBefore = 0;
+  private runningMs = 0;
 
   constructor() {
     this.s = {
@@ -58,15 +52,18 @@ export class Fold {
       confirmation: null,
       ended: null,
       finalizeStarted: false,
+      opened: null,
       finalized: null,
       running: this.running,
       reflecting: null,
       pending: this.measurements.pending,
+      decidedAt: 0,
       planned: 0,
       bank: this.measurements.bank,
       train: this.measurements.train,
       measured: this.measurements.measured,
       screened: this.measurements.screened,
+      tested: this.measurements.tested,
       feed: this.feed,
       rollouts: { started: 0, finished: 0, scored: 0, cancelled: 0, lost: 0, inherited: 0, unscored: this.unscored },
       calls: 0,
@@ -96,15 +93,14 @@ export class Fold {
     if (e) this.edits.set(e.hash, { ...e, fate, why });
   }
 
+  /** Time runs from line to line; not while it is paused, not between two processes, and never backwards. */
   private clock(event: LoggedEvent): void {
-    const at = Date.parse(event.at);
-    if (this.s.startedAt === null || event.type === 'session.resumed') {
-      this.minutesBefore = this.s.minutes;
-      this.segmentFrom = at;
-    }
+    const { lastAt, paused } = this.s;
+    if (lastAt !== null && paused === null && event.type !== 'session.resumed')
+      this.runningMs += Math.max(0, Date.parse(event.at) - Date.parse(lastAt));
     this.s.startedAt ??= event.at;
     this.s.lastAt = event.at;
-    this.s.minutes = this.minutesBefore + Math.max(0, at - this.segmentFrom) / 60_000;
+    this.s.minutes = this.runningMs / 60_000;
   }
 
   /** Edits come in with their effect; their hash is the one that decisions speak of. */
@@ -151,9 +147,7 @@ export class Fold {
       case 'engine.changed':
       case 'concurrency.changed':
       case 'model.called':
-        return;
       case 'evaluation.started':
-        this.measurements.started(event, s.incumbent, s.tasks.selection.length);
         return;
       case 'input.received':
         this.input(event);
@@ -161,7 +155,7 @@ export class Fold {
       case 'rollout.started':
         this.running.set(event.key, {
           key: event.key,
-          skill: event.key.split('/')[0] ?? '',
+          skill: rolloutName(event.key).skill,
           task: event.task,
           since: event.at,
           line: event.line,
@@ -187,6 +181,7 @@ export class Fold {
       case 'reflection.finished':
         s.reflecting = null;
         s.round = Math.max(s.round, event.round);
+        this.measurements.closed(event.seq);
         if (!this.inherited()) {
           s.calls++;
           this.spent(event.usage);
@@ -210,10 +205,17 @@ export class Fold {
         s.reflecting = null;
         return;
       default:
-        if (s.ended === null) s.planned += this.measurements.consumed(event.consumed);
-        else this.measurements.consumed(event.consumed);
-        this.decision(event);
+        this.decided(event);
     }
+  }
+
+  private decided(event: Extract<LoggedEvent, { digest: string }>): void {
+    const s = this.s;
+    const rollouts = this.measurements.consumed(event.type, event.consumed, s);
+    if (s.ended === null) s.planned += rollouts;
+    s.decidedAt = event.seq;
+    this.decision(event);
+    if (closesPhase(event.type)) this.measurements.closed(event.seq);
   }
 
   /** The first effects of a fork are its parent's: paid there, not here. */
@@ -284,12 +286,11 @@ export class Fold {
         s.draftSize = event.draftSize;
         s.draftSkill = event.draft;
         if (event.kept) this.draft.push(event.edit);
-        this.fate(event.edit, event.kept ? 'in-draft' : 'dropped', tried(event));
+        this.fate(event.edit, event.kept ? 'in-draft' : 'dropped', triedText(event));
         return;
       case 'gate.decided': {
-        const { type: _type, consumed: _c, seen: _s, digest: _d, ...row } = event;
-        this.steps.push(row);
-        this.measurements.gated(event, event.seq);
+        this.steps.push(conclusive(event));
+        this.measurements.gated(event);
         s.openStep = { rounds: 0, tried: 0, kept: 0 };
         for (const e of event.edits)
           if (event.gateAction === 'accept') this.fate(e, 'accepted', `step ${event.step}`);
@@ -305,19 +306,20 @@ export class Fold {
         if (this.draft.length === 0) s.draftSkill = event.to;
         return;
       case 'confirmation.finished':
-        s.confirmation = event;
+        s.confirmation = conclusive(event);
         return;
       case 'session.ended':
-        s.ended = event;
+        s.ended = conclusive(event);
         s.phase = 'searched';
         this.running.clear();
         return;
       case 'finalize.started':
         s.finalizeStarted = true;
+        s.opened = { look: event.look, attempts: event.attempts, arms: event.arms };
         s.phase = 'finalizing';
         return;
       case 'finalize.finished':
-        s.finalized = event;
+        s.finalized = conclusive(event);
         s.phase = 'finished';
         this.running.clear();
         return;

@@ -1,11 +1,16 @@
-import type { EventOf } from './events.ts';
-import type { Measured, Pending, Running, Screened } from './run-state.ts';
+import { isLastTry } from './attempts.ts';
+import type { EventOf, LoggedEvent } from './events.ts';
+import { REFRESH_AFTER, UNDONE } from './loop-facts.ts';
+import { rolloutName } from './rollout-key.ts';
+import type { Measured, Pending, Running, RunState, Screened, Tested } from './run-state.ts';
 
 type Metric = EventOf<'plan.fixed'>['gate']['metric'];
+/** What the log says besides, at the time of a decision. */
+type Now = Pick<RunState, 'incumbent' | 'draftSkill' | 'tasks'>;
 
 /**
  * What has been measured and on what: outcomes that wait for a decision, the incumbent's scores on selection, the last
- * outcome of each train task. A part of the fold.
+ * outcome of each train task. A part of the fold; it keeps step with the engine, outcome by outcome as it consumes them.
  */
 export class Measurements {
   readonly pending = new Map<string, Pending>();
@@ -13,50 +18,61 @@ export class Measurements {
   readonly train = new Map<string, boolean>();
   readonly measured: Measured[] = [];
   readonly screened: Screened[] = [];
+  readonly tested: Tested[] = [];
   /** Train tasks that edits of the draft were seen to fix: they fail again when it is dropped. */
   private fixed: string[] = [];
-  /** Line at which the gate before was decided. */
-  private gateSeq = 0;
+  private rejectedSinceRefresh = 0;
+  /** What was started above this line and has no decision by now gets none any more. */
+  private staleAbove = 0;
 
-  /** An outcome that no decision has read; `running` is what the log said when it started. */
+  /** An outcome that no decision has read; `running` is what the log said when it started, if it did here. */
   finished(event: EventOf<'rollout.finished'>, running: Running | undefined, metric: Metric): void {
     const { outcome } = event;
+    const seq = running?.seq ?? 0;
+    if (seq > 0 && seq < this.staleAbove) return;
     this.pending.set(event.key, {
       key: event.key,
-      skill: event.key.split('/')[0] ?? '',
+      ...rolloutName(event.key),
       task: event.task,
-      attempt: Number.parseInt(event.key.split('/').at(-1) ?? '0', 10),
       line: running?.line ?? 'loop',
-      seq: running?.seq ?? 0,
+      seq,
       score: outcome.status === 'scored' ? scoreUnder(metric, outcome) : null,
       passed: outcome.status === 'scored' ? outcome.hard === 1 : null,
     });
   }
 
-  /** Rollouts among the keys that a decision consumed. */
-  consumed(keys: readonly string[]): number {
+  /** The rollouts among the keys that a decision consumed, in its order; what they tell is noted before it is read. */
+  consumed(type: string, keys: readonly string[], now: Now): number {
+    const selection = new Set(now.tasks.selection);
+    const train = new Set(now.tasks.train);
+    if (type === 'gate.decided' && this.refreshDue) this.refresh();
     let rollouts = 0;
     for (const key of keys) {
+      if (key.startsWith('reflection/')) continue;
+      rollouts++;
+      const p = this.pending.get(key);
       this.pending.delete(key);
-      if (!key.startsWith('reflection/')) rollouts++;
+      if (p === undefined || !isLastTry(p)) continue;
+      const { task, skill, score, passed } = p;
+      if (p.line === 'finalize') this.tested.push({ skill, task, passed });
+      if (p.line !== 'loop') continue;
+      if (skill === now.incumbent && selection.has(task) && !this.refreshDue)
+        this.bank.set(task, [...(this.bank.get(task) ?? []), score]);
+      if (type === 'evaluation.finished' && skill === now.draftSkill && train.has(task) && passed !== null)
+        this.train.set(task, passed);
     }
     return rollouts;
   }
 
-  /** Many rollouts of one text are laid out: the incumbent's on selection, with no candidate's since the gate before, are its first block anew. */
-  started(event: EventOf<'evaluation.started'>, incumbent: string, selection: number): void {
-    if (event.what !== 'loop' || event.skill !== incumbent || event.rollouts !== selection) return;
-    if ([...this.pending.values()].some((p) => p.seq > this.gateSeq && p.skill !== incumbent)) return;
-    this.bank.clear();
+  /** A phase is over: what was laid out for it and is in no decision stays out. Outcomes of a fork's parent wait on. */
+  closed(seq: number): void {
+    this.staleAbove = seq;
+    for (const p of this.pending.values()) if (p.seq > 0 && p.seq < seq) this.pending.delete(p.key);
   }
 
   evaluated(event: EventOf<'evaluation.finished'>, at: { readonly round: number; readonly step: number }): void {
     if (event.split === 'open') return;
     this.measured.push({ ...at, split: event.split, why: event.why, skill: event.skill, tasks: event.tasks });
-    for (const [task, score] of event.tasks) {
-      if (event.split === 'selection') this.bank.set(task, [score]);
-      else if (score !== null) this.train.set(task, score === 1);
-    }
   }
 
   screenedEdit(event: EventOf<'screening.decided'>): void {
@@ -67,16 +83,14 @@ export class Measurements {
     this.fixed.push(task);
   }
 
-  gated(event: EventOf<'gate.decided'>, seq: number): void {
-    this.gateSeq = seq;
-    for (const p of this.pending.values()) if (p.seq < seq && p.skill === event.candidate) this.pending.delete(p.key);
+  gated(event: EventOf<'gate.decided'>): void {
     const accepted = event.gateAction === 'accept';
-    if (accepted) this.bank.clear();
-    for (const { task, block, before, after } of event.tasks) {
-      const scores = this.bank.get(task) ?? [];
-      scores[block] = accepted ? after : before;
-      this.bank.set(task, scores);
+    if (accepted) {
+      this.refresh();
+      for (const { task, after } of event.tasks) this.bank.set(task, [...(this.bank.get(task) ?? []), after]);
     }
+    if (event.gateAction === 'reject' && event.why !== UNDONE) this.rejectedSinceRefresh++;
+    if (this.refreshDue) this.bank.clear();
     if (event.draftDropped) for (const task of this.fixed) this.train.set(task, false);
     if (accepted || event.draftDropped) this.fixed = [];
   }
@@ -88,21 +102,32 @@ export class Measurements {
     this.pending.clear();
   }
 
-  /** Outcomes of the gate that is open now. */
-  isOfOpenGate(p: { readonly seq: number }): boolean {
-    return p.seq > this.gateSeq;
+  /** The next gate begins with an empty bank, whatever is measured until then. */
+  private get refreshDue(): boolean {
+    return this.rejectedSinceRefresh >= REFRESH_AFTER;
+  }
+
+  private refresh(): void {
+    this.bank.clear();
+    this.rejectedSinceRefresh = 0;
   }
 }
 
-/** 0…1 */
+/** After such a decision nothing is read any more of what was laid out before. */
+export function closesPhase(type: LoggedEvent['type']): boolean {
+  return type === 'session.ended' || /^(evaluation|confirmation|finalize)\.finished$|^gate\.decided$/.test(type);
+}
+
+/** 0…1 in steps of 1/1000, as the engine reads it. */
 function scoreUnder(metric: Metric, o: { readonly hard: 0 | 1; readonly soft: number }): number {
+  const soft = Math.round(o.soft * 1000);
   switch (metric) {
     case 'hard':
       return o.hard;
     case 'soft':
-      return o.soft;
+      return soft / 1000;
     case 'mixed':
-      return (o.hard + o.soft) / 2;
+      return Math.round((o.hard * 1000 + soft) / 2) / 1000;
     default:
       return metric satisfies never;
   }

@@ -1,4 +1,5 @@
 import type { Edit } from '../ports/edit.ts';
+import type { Conclusive } from './conclusive.ts';
 import type { EventOf } from './events.ts';
 import type { FeedEntry } from './feed.ts';
 import type { Score } from './shapes.ts';
@@ -14,9 +15,7 @@ export type EditState = {
 };
 
 /** A row of the score table: one gate. */
-export type StepState = Omit<EventOf<'gate.decided'>, 'type' | 'consumed' | 'seen' | 'digest'> & {
-  readonly at: string;
-};
+export type StepState = Conclusive<'gate.decided'> & { readonly at: string };
 
 export type Unscored = { readonly count: number; readonly task: string; readonly detail: string };
 
@@ -35,8 +34,11 @@ export type Running = {
 };
 
 /** A rollout that has finished and that no decision has consumed so far. `score` is 0…1 under the metric, null = unscored. */
-export type Pending = Pick<Running, 'key' | 'skill' | 'task' | 'line' | 'seq'> & {
+export type Pending = Pick<Running, 'key' | 'skill' | 'task' | 'line'> & {
+  /** Line of the log at which it started; 0 = it did not start here (a fork took it over). */
+  readonly seq: number;
   readonly attempt: number;
+  readonly try: number;
   readonly score: number | null;
   readonly passed: boolean | null;
 };
@@ -60,6 +62,9 @@ export type Screened = {
   readonly passed: boolean | null;
   readonly kept: boolean;
 };
+
+/** An attempt of the sealed test; `passed` null = unscored. */
+export type Tested = { readonly skill: string; readonly task: string; readonly passed: boolean | null };
 
 /** What has happened since the gate before: what the next row of the score table will say. */
 export type OpenStep = { readonly rounds: number; readonly tried: number; readonly kept: number };
@@ -101,21 +106,27 @@ export type RunState = {
   /** Texts of the seed and of every accepted skill, by hash; `version` 0 is the seed. */
   readonly skills: ReadonlyMap<string, { readonly version: number; readonly text: string }>;
   readonly incumbent: string;
-  readonly confirmation: EventOf<'confirmation.finished'> | null;
-  readonly ended: EventOf<'session.ended'> | null;
+  readonly confirmation: Conclusive<'confirmation.finished'> | null;
+  readonly ended: Conclusive<'session.ended'> | null;
   readonly finalizeStarted: boolean;
-  readonly finalized: EventOf<'finalize.finished'> | null;
+  /** How the sealed test was opened; null = it is sealed. */
+  readonly opened: Pick<EventOf<'finalize.started'>, 'look' | 'attempts' | 'arms'> | null;
+  readonly finalized: Conclusive<'finalize.finished'> | null;
   readonly running: ReadonlyMap<string, Running>;
   readonly reflecting: Reflecting | null;
   readonly pending: ReadonlyMap<string, Pending>;
+  /** Line of the last decision: what the engine waits for now was started below it. */
+  readonly decidedAt: number;
   /** Rollouts that the search's decisions have consumed: the planned ledger, which the budget bounds. */
   readonly planned: number;
-  /** The incumbent's scores on selection, block by block: what the next gate compares with. */
+  /** The incumbent's scores on selection, block by block: what the next gate compares with, as far as it is decided. */
   readonly bank: ReadonlyMap<string, readonly (number | null)[]>;
   /** Last scored outcome of each train task under the draft: true = it passed. */
   readonly train: ReadonlyMap<string, boolean>;
   readonly measured: readonly Measured[];
   readonly screened: readonly Screened[];
+  /** Attempts that the sealed test consists of, once it is over. */
+  readonly tested: readonly Tested[];
   /** What happened, in sentences, oldest first. */
   readonly feed: readonly FeedEntry[];
   readonly rollouts: {
@@ -133,6 +144,7 @@ export type RunState = {
   /** Rollouts in which the skill was read, of those that can tell. */
   readonly read: readonly [number, number];
   readonly spend: Spend;
+  /** Running time up to the last line: pauses and the time between two processes are left out. */
   readonly minutes: number;
   readonly warnings: readonly string[];
   readonly notes: readonly string[];

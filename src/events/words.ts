@@ -1,5 +1,8 @@
+import type { Edit } from '../ports/edit.ts';
+import type { EventOf } from './events.ts';
+import { UNDONE } from './loop-facts.ts';
 import type { EditState, RunState, StepState } from './run-state.ts';
-import type { Cause, Score } from './shapes.ts';
+import { type Cause, causes, type Score } from './shapes.ts';
 
 /** The sentences that every surface shares: the same thing is said in the same words everywhere. */
 
@@ -18,24 +21,49 @@ export function gateText(step: StepState): string {
 export function verdictText(step: StepState): string {
   switch (step.gateAction) {
     case 'accept':
-      return `ACCEPT · selection ${scoreText(step.selection.candidate, step.metric)} against ${scoreText(step.selection.incumbent, step.metric)} · evidence ${step.confidence.toFixed(2)}`;
+      return `ACCEPT · ${selectionText(step)}`;
     case 'reject':
-      return `reject: ${step.why}${step.draftDropped ? ' · the draft is dropped' : ''}`;
+      return `reject: ${whyText(step)}${step.draftDropped ? ' · the draft is dropped' : ''}`;
     case 'indecisive':
-      return `indecisive: ${step.why}`;
+      return `indecisive: ${whyText(step)}`;
     default:
       return step.gateAction satisfies never;
   }
 }
 
+/** `selection 4/8 against 2/8 · evidence 0.75` */
+export function selectionText(step: StepState): string {
+  const { candidate, incumbent } = step.selection;
+  return `selection ${scoreText(candidate, step.metric)} against ${scoreText(incumbent, step.metric)} · evidence ${step.confidence.toFixed(2)}`;
+}
+
+/** Why a gate gave its verdict, in words. */
+export function whyText(step: Pick<StepState, 'why'>): string {
+  if (step.why === 'coverage') return 'too few of its rollouts could be scored';
+  if (step.why === 'environment-changed') return 'the environment changed on the way';
+  const cause = causes.find((c) => c === step.why);
+  return cause ? causeText(cause) : step.why;
+}
+
+/** `stopped after 7 of 16: could not win`; empty when all pairs were compared, or none. `tasks` = those of selection. */
+export function stoppedText(step: StepState, tasks: number): string {
+  if (step.gateAction === 'accept' || step.why === UNDONE || step.pairs === step.of) return '';
+  const inBlock = step.gateAction === 'reject' && tasks > 0 && step.pairs % tasks !== 0;
+  return `stopped after ${step.pairs} of ${step.of}${inBlock ? ': could not win' : ''}`;
+}
+
 /** The first line of what an edit says, short enough for a line of its own. */
-export function editTitle(e: EditState, width = 60): string {
-  const text = (e.edit.content || e.edit.target)
+export function editTitle(e: Pick<EditState, 'edit'>, width = 60): string {
+  return titleOf(e.edit, width);
+}
+
+function titleOf(edit: Edit, width = 60): string {
+  const text = (edit.content || edit.target)
     .replace(/^\s*(?:[-*+]\s+|#+\s+)?/, '')
     .trim()
     .replace(/\s+/g, ' ');
   const cut = [...text].length > width ? `${[...text].slice(0, width - 1).join('')}…` : text;
-  return `${e.edit.op === 'delete' ? 'delete ' : ''}“${cut}”`;
+  return `${edit.op === 'delete' ? 'delete ' : ''}“${cut}”`;
 }
 
 /** Tasks that a gate won and lost, by name. */
@@ -49,6 +77,102 @@ export function flips(step: StepState): { readonly won: readonly string[]; reado
   }
   return { won: [...won], lost: [...lost] };
 }
+
+/** `won a, b; lost c`; at most so many names each, empty when no task changed. */
+export function flipsText(step: StepState, most = Number.POSITIVE_INFINITY): string {
+  const { won, lost } = flips(step);
+  return [won.length > 0 ? `won ${namesText(won, most)}` : '', lost.length > 0 ? `lost ${namesText(lost, most)}` : '']
+    .filter(Boolean)
+    .join('; ');
+}
+
+/** `a, b and 3 more` */
+export function namesText(names: readonly string[], most = Number.POSITIVE_INFINITY): string {
+  if (names.length <= most + 1) return names.join(', ');
+  return `${names.slice(0, most).join(', ')} and ${names.length - most} more`;
+}
+
+/** `1 edit`, `2 edits` */
+export function countText(n: number, one: string, many = `${one}s`): string {
+  return `${n} ${n === 1 ? one : many}`;
+}
+
+/** What came of trying an edit. */
+export function triedText(event: Pick<EventOf<'screening.decided'>, 'task' | 'passed' | 'kept'>): string {
+  if (event.task === null) return 'kept without a try';
+  if (event.passed === null) return `${event.task} could not be scored`;
+  if (event.passed) return `fixed ${event.task}${event.kept ? '' : ', dropped for its earlier failures'}`;
+  return `${event.task} still fails${event.kept ? ', kept for its earlier passes' : ''}`;
+}
+
+/** Why an edit was not tried, or why a round has none. */
+export function rejectedText(event: Pick<EventOf<'edit.rejected'>, 'edit' | 'reason' | 'detail'>): string {
+  if (event.reason === 'none-offered') return 'nothing proposed';
+  const detail = oneLine(event.detail.trim().split('\n')[0] ?? '');
+  return event.edit === null ? `${event.reason}: ${detail}` : `not tried: ${detail}`;
+}
+
+/** `7/8 with the result, 2/8 with the seed, 0/8 without a skill` */
+export function armsText(finalized: Pick<EventOf<'finalize.finished'>, 'arms'>, metric = 'hard'): string {
+  const score = (name: string) => scoreText(finalized.arms.find((a) => a.arm === name)?.score, metric);
+  return `${score('result')} with the result, ${score('seed')} with the seed, ${score('no-skill')} without a skill`;
+}
+
+/** `improved, 8 of 8 pairs: selection 7/8 against the seed’s 2/8, fresh attempts (5–0)` */
+export function confirmationText(
+  event: Pick<EventOf<'confirmation.finished'>, 'result' | 'pairs' | 'of' | 'final' | 'seed' | 'wins' | 'losses'>,
+  metric = 'hard',
+): string {
+  return `${event.result}, ${event.pairs} of ${event.of} pairs: selection ${scoreText(event.final, metric)} against the seed’s ${scoreText(event.seed, metric)}, fresh attempts (${event.wins}–${event.losses})`;
+}
+
+/** `120 rollouts started, 30 minutes`, or `none` */
+export function limitsText(l: { readonly rollouts: number | null; readonly minutes: number | null }): string {
+  const list = [
+    l.rollouts === null ? '' : `${l.rollouts} rollouts started`,
+    l.minutes === null ? '' : `${l.minutes} minutes`,
+  ].filter(Boolean);
+  return list.length > 0 ? list.join(', ') : 'none';
+}
+
+/** What came in from outside: what it is about, and what it says. */
+export function inputText(input: EventOf<'input.received'>['input']): {
+  readonly about: string;
+  readonly says: string;
+} {
+  switch (input.kind) {
+    case 'note':
+      return { about: 'note', says: `to the optimizer: ${oneLine(input.text)}` };
+    case 'ban':
+      return { about: 'ban', says: `no edit may bring in “${oneLine(input.text)}”` };
+    case 'edit':
+      return { about: 'edit', says: `yours, for the next round: ${titleOf(input.edit)}` };
+    case 'budget.changed':
+      return { about: 'budget', says: `${input.rollouts} rollouts from here on` };
+    case 'limits.changed':
+      return { about: 'limits', says: `${limitsText(input.limits)} from here on` };
+    case 'limit.reached':
+      return { about: 'limit', says: `the limit on ${input.limit} is reached` };
+    case 'environment.changed':
+      return {
+        about: 'warning',
+        says: `the environment changed (${oneLine(input.what)}); everything is measured anew`,
+      };
+    case 'finish':
+      return { about: 'finish', says: 'you ended the search' };
+    default:
+      return input satisfies never;
+  }
+}
+
+/** Running time: `40 s`, `12 min`, `2 h 05 min`. */
+export function minutesText(minutes: number): string {
+  const whole = Math.round(minutes);
+  if (minutes < 1) return `${Math.max(0, Math.round(minutes * 60))} s`;
+  return whole < 100 ? `${whole} min` : `${Math.floor(whole / 60)} h ${String(whole % 60).padStart(2, '0')} min`;
+}
+
+export const oneLine = (text: string): string => text.trim().replace(/\s+/g, ' ');
 
 /** Why the search ended, in a sentence. */
 export function causeText(cause: Cause): string {
