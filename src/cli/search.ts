@@ -1,5 +1,5 @@
 import type { Config } from '../config/schema.ts';
-import { plainLines } from '../plain/lines.ts';
+import { PlainLines } from '../plain/lines.ts';
 import { type AfterRun, afterRun, afterRunLines } from '../report/after-run.ts';
 import { Control } from '../session/control.ts';
 import type { Flags } from '../session/effective-config.ts';
@@ -46,8 +46,9 @@ export async function search(o: SearchOptions): Promise<Searched> {
     const findings = await preflight([rollouts, proposals, taskNotes(session.pack.tasks), learner(session.config)]);
     session.check({ versions: {}, workers });
     for (const left of await rollouts.sweep()) io.line(`swept       ${left}`);
+    const plain = new PlainLines();
     control.subscribe((event, state) => {
-      for (const line of plainLines(event, state)) io.line(line);
+      for (const line of plain.after(event, state)) io.line(line);
     });
     for (const w of odd) session.note(w);
     for (const f of findings) {

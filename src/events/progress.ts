@@ -180,14 +180,13 @@ function costText(costUsd: number | null): string {
   return costUsd === 0 ? 'no model cost' : `$${costUsd.toFixed(2)}`;
 }
 
-/** `61 of 400 rollouts`; in the sealed test, which stands outside the budget, its own. */
-export function countedText(state: RunState): string {
-  if (state.finalizeStarted) {
-    const all = testRollouts(state);
-    const done = state.finalized === null ? Math.min(all, settled(state, 'finalize')) : state.tested.length;
-    return `${done} of ${all} rollouts of the sealed test`;
-  }
-  return `${state.planned + waitingRollouts(state)} of ${state.plan?.budget ?? 0} rollouts`;
+/** Finished rollouts of those that the budget allows; `ofTest`: of the sealed test, which stands outside it. */
+export function counted(state: RunState): { readonly done: number; readonly of: number; readonly ofTest: boolean } {
+  if (!state.finalizeStarted)
+    return { done: state.planned + waitingRollouts(state), of: state.plan?.budget ?? 0, ofTest: false };
+  const of = testRollouts(state);
+  const done = state.finalized === null ? Math.min(of, settled(state, 'finalize')) : state.tested.length;
+  return { done, of, ofTest: true };
 }
 
 /** `at most 31 min left`, `about 3 min left`; empty when nothing can be said. */

@@ -1,9 +1,76 @@
-import type { LoggedEvent } from '../events/events.ts';
+import type { EventOf, LoggedEvent } from '../events/events.ts';
+import { counted, leftText, progress, standing, standingTexts } from '../events/progress.ts';
 import type { RunState } from '../events/run-state.ts';
-import { editTitle, flips, gateText, REHEARSAL, scoreText, verdictText } from '../events/words.ts';
+import {
+  confirmationText,
+  countText,
+  editTitle,
+  flipsText,
+  gateText,
+  inputText,
+  minutesText,
+  REHEARSAL,
+  rejectedText,
+  scoreText,
+  triedText,
+  verdictText,
+} from '../events/words.ts';
 
-/** What a pipe or a CI log shows as things happen: the lines that follow from one event, after it stands in the log. */
-export function plainLines(event: LoggedEvent, state: RunState): string[] {
+/** Without a line for so long, the next finished rollout gives one. */
+const QUIET_MS = 10_000;
+
+/** What a pipe or a CI log shows as things happen. Give it every event after it stands in the log; it has no timer. */
+export class PlainLines {
+  /** When the last line was written, by the times of the events. */
+  private lastLineMs: number | null = null;
+  private round = 0;
+
+  /** The lines that follow from one event; `state` holds the event already. */
+  after(event: LoggedEvent, state: RunState): readonly string[] {
+    const nowMs = Date.parse(event.at);
+    // a clock that was set back starts the wait anew
+    if (this.lastLineMs === null || nowMs < this.lastLineMs) this.lastLineMs = nowMs;
+    const lines = this.counting(event, state, plainLines(event, state));
+    if (lines.length === 0 && event.type === 'rollout.finished' && nowMs - this.lastLineMs >= QUIET_MS)
+      lines.push(rolloutsLine(state, nowMs));
+    if (lines.length > 0) this.lastLineMs = nowMs;
+    return lines;
+  }
+
+  /** Baseline, step and the first line of each round say how many rollouts decisions have consumed by now. */
+  private counting(event: LoggedEvent, state: RunState, lines: readonly string[]): string[] {
+    const [first, ...rest] = lines;
+    if (first === undefined || !this.counts(event)) return [...lines];
+    return [`${first} · ${state.planned} of ${state.plan?.budget ?? 0} rollouts`, ...rest];
+  }
+
+  private counts(event: LoggedEvent): boolean {
+    switch (event.type) {
+      case 'evaluation.finished':
+        return event.why === 'seed';
+      case 'gate.decided':
+        return true;
+      case 'edit.rejected':
+      case 'screening.decided': {
+        const isFirst = event.round !== this.round;
+        this.round = event.round;
+        return isFirst;
+      }
+      default:
+        return false;
+    }
+  }
+}
+
+function rolloutsLine(state: RunState, nowMs: number): string {
+  const now = progress(state, nowMs);
+  const { done, of, ofTest } = counted(state);
+  const parts = [`${done} of ${of}${ofTest ? ' of the sealed test' : ''}`, minutesText(now.minutes), leftText(now)];
+  return `rollouts    ${parts.filter(Boolean).join(' · ')}`;
+}
+
+/** The lines that follow from one event alone. */
+function plainLines(event: LoggedEvent, state: RunState): readonly string[] {
   switch (event.type) {
     case 'session.created':
       return [
@@ -11,9 +78,7 @@ export function plainLines(event: LoggedEvent, state: RunState): string[] {
         ...(event.rehearsal ? [`            ${REHEARSAL}`] : []),
       ];
     case 'session.resumed':
-      return [
-        `resumed     session ${state.session?.session ?? ''} after ${state.rollouts.finished} finished rollouts, step ${state.steps.length}; what finished is not performed again`,
-      ];
+      return resumed(event, state);
     case 'plan.fixed': {
       const s = state.splits;
       return [
@@ -23,16 +88,18 @@ export function plainLines(event: LoggedEvent, state: RunState): string[] {
     case 'evaluation.finished':
       return evaluation(event, state);
     case 'edit.rejected':
-      return [`  ${`round ${event.round}`.padEnd(10)}${rejected(event)}${title(state, event.edit)}`];
+      return [
+        `  ${`round ${event.round}`.padEnd(10)}${markOf(event)} ${rejectedText(event)}${title(state, event.edit)}`,
+      ];
     case 'screening.decided':
       return [
-        `  ${`round ${event.round}`.padEnd(10)}${event.kept ? '+' : '−'} ${screened(event)}${title(state, event.edit)}`,
+        `  ${`round ${event.round}`.padEnd(10)}${event.kept ? '+' : '−'} ${triedText(event)}${title(state, event.edit)}`,
       ];
     case 'gate.decided':
       return gate(state);
     case 'confirmation.finished':
       return [
-        `${event.result === 'not-confirmed' ? 'refuted  ' : 'confirmed'}   ${event.result}, ${event.pairs} of ${event.of} pairs: selection ${scoreText(event.final, state.plan?.gate.metric)} against the seed’s ${scoreText(event.seed, state.plan?.gate.metric)}, fresh attempts (${event.wins}–${event.losses})`,
+        `${event.result === 'not-confirmed' ? 'refuted  ' : 'confirmed'}   ${confirmationText(event, state.plan?.gate.metric)}`,
       ];
     case 'finalize.started':
       return ['test        the sealed split is opened: seed, result and no skill, interleaved'];
@@ -44,19 +111,16 @@ export function plainLines(event: LoggedEvent, state: RunState): string[] {
       return [`paused      ${event.why} · ${event.fix}`];
     case 'concurrency.changed':
       return [`workers     ${event.workers} rollouts at a time`];
-    case 'input.received':
-      if (event.input.kind === 'budget.changed') return [`budget      ${event.input.rollouts} rollouts from here on`];
-      if (event.input.kind === 'limits.changed') return ['limits      changed from here on'];
-      if (event.input.kind === 'limit.reached') return [`limit       the limit on ${event.input.limit} is reached`];
-      return event.input.kind === 'environment.changed'
-        ? [`warning     the environment changed (${event.input.what}); everything is measured anew`]
-        : [];
+    case 'input.received': {
+      const { about, says } = inputText(event.input);
+      return [`${about.padEnd(12)}${says}`];
+    }
     default:
       return [];
   }
 }
 
-function evaluation(event: Extract<LoggedEvent, { type: 'evaluation.finished' }>, state: RunState): string[] {
+function evaluation(event: EventOf<'evaluation.finished'>, state: RunState): readonly string[] {
   const score = scoreText(event.score, state.plan?.gate.metric);
   if (event.split === 'open') return [];
   return event.why === 'seed'
@@ -64,32 +128,31 @@ function evaluation(event: Extract<LoggedEvent, { type: 'evaluation.finished' }>
     : [`  ${event.split.padEnd(9)} ${score} (${event.why})`];
 }
 
-function rejected(event: Extract<LoggedEvent, { type: 'edit.rejected' }>): string {
-  if (event.reason === 'none-offered') return '· nothing proposed';
-  const detail = event.detail.split('\n')[0] ?? '';
-  return event.edit === null ? `! ${event.reason}: ${detail}` : `− not tried: ${detail}`;
+/** Budget and limits that are wanted from here on count before the engine has heard of them. */
+function resumed(event: EventOf<'session.resumed'>, state: RunState): readonly string[] {
+  const { session, plan, rollouts, steps } = state;
+  const [, costs] = standingTexts(standing({ ...state, plan: plan && { ...plan, ...event.wanted } }));
+  return [
+    `resumed     session ${session?.session ?? ''} after ${countText(rollouts.finished, 'finished rollout')}, step ${steps.length}; what finished is not performed again`,
+    ...(costs === undefined ? [] : [`            ${costs}`]),
+  ];
 }
 
-/** `fixed TASK`, `TASK still fails` … */
-function screened(event: Extract<LoggedEvent, { type: 'screening.decided' }>): string {
-  if (event.task === null) return 'kept without a try';
-  if (event.passed === null) return `${event.task} could not be scored`;
-  return event.passed ? `fixed ${event.task}` : `${event.task} still fails`;
-}
-
-function gate(state: RunState): string[] {
+function gate(state: RunState): readonly string[] {
   const step = state.steps.at(-1);
   if (!step) return [];
-  const { won, lost } = flips(step);
-  const tasks = [
-    won.length > 0 ? `won ${won.join(', ')}` : '',
-    lost.length > 0 ? `lost ${lost.join(', ')}` : '',
-  ].filter(Boolean);
+  const changed = flipsText(step);
   return [
-    `step ${String(step.step).padEnd(7)}${step.rounds} ${step.rounds === 1 ? 'round' : 'rounds'}, ${step.tried} ${step.tried === 1 ? 'edit' : 'edits'} tried, ${step.edits.length} in the draft · gate ${gateText(step)}`,
+    `step ${String(step.step).padEnd(7)}${countText(step.rounds, 'round')}, ${countText(step.tried, 'edit')} tried, ${step.edits.length} in the draft · gate ${gateText(step)}`,
     `            ${verdictText(step)}`,
-    ...(tasks.length > 0 ? [`            ${tasks.join('; ')}`] : []),
+    ...(changed === '' ? [] : [`            ${changed}`]),
   ];
+}
+
+/** `·` nothing was proposed, `!` nothing could be read, `−` an edit fell out. */
+function markOf(event: EventOf<'edit.rejected'>): string {
+  if (event.edit !== null) return '−';
+  return event.reason === 'none-offered' ? '·' : '!';
 }
 
 function title(state: RunState, hash: string | null): string {

@@ -3,8 +3,10 @@ import type { EditState, RunState } from '../events/run-state.ts';
 import {
   causeText,
   editTitle,
-  flips,
+  flipsText,
   gateText,
+  limitsText,
+  oneLine,
   REHEARSAL,
   scoreText,
   unscoredTexts,
@@ -80,12 +82,8 @@ function standing(state: RunState): string[] {
 function stepTable(state: RunState): string[] {
   const metric = state.plan?.gate.metric ?? 'hard';
   const rows = state.steps.map((s) => {
-    const { won, lost } = flips(s);
-    const changed = [won.length > 0 ? `won ${won.join(', ')}` : '', lost.length > 0 ? `lost ${lost.join(', ')}` : '']
-      .filter(Boolean)
-      .join('; ');
     const score = s.gateAction === 'accept' ? scoreText(s.selection.candidate, metric) : '';
-    return `| ${s.step} | ${s.rounds} | ${s.tried} → ${s.edits.length} | ${gateText(s)} | ${cell(verdictText(s))} | ${score} | ${s.confidence.toFixed(2)} | ${cell(changed)} |`;
+    return `| ${s.step} | ${s.rounds} | ${s.tried} → ${s.edits.length} | ${gateText(s)} | ${cell(verdictText(s))} | ${score} | ${s.confidence.toFixed(2)} | ${cell(flipsText(s))} |`;
   });
   return [
     '| step | rounds | edits tried → in the draft | gate | verdict | selection | evidence | tasks that flipped |',
@@ -152,13 +150,4 @@ function versionsText(versions: Readonly<Record<string, string>>): string {
   return list.length > 0 ? list.join(', ') : 'none known';
 }
 
-function limitsText(l: { readonly rollouts: number | null; readonly minutes: number | null }): string {
-  const list = [
-    l.rollouts === null ? '' : `${l.rollouts} rollouts started`,
-    l.minutes === null ? '' : `${l.minutes} minutes`,
-  ].filter(Boolean);
-  return list.length > 0 ? list.join(', ') : 'none';
-}
-
-const oneLine = (text: string) => text.trim().replace(/\s+/g, ' ');
 const cell = (text: string) => oneLine(text).replaceAll('|', '\\|');
