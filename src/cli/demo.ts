@@ -3,6 +3,7 @@ import { resolve } from 'node:path';
 import type { Command } from 'commander';
 import { loadConfig } from '../config/load.ts';
 import type { Config } from '../config/schema.ts';
+import { REHEARSAL } from '../events/words.ts';
 import { diskFailure } from '../journal/journal.ts';
 import { writeWhole } from '../journal/texts.ts';
 import { fail } from '../ports/failure.ts';
@@ -14,6 +15,7 @@ import type { CommandContext } from './context.ts';
 import type { Io } from './io.ts';
 import { shown, shownDir } from './read-state.ts';
 import { search } from './search.ts';
+import { DELAY, milliseconds, PLAIN, type Show, YES } from './show.ts';
 
 const EXAMPLE = 'hello-harbor';
 
@@ -26,7 +28,10 @@ export function demoCommand(program: Command, context: CommandContext): void {
     )
     .argument('[dir]', 'where the session lies', 'skillopt-demo')
     .option('--fresh', 'start anew: removes the session files of an earlier demo in that directory')
-    .action(async (dir: string, options: { fresh?: boolean }) => {
+    .option('--yes', YES)
+    .option('--plain', PLAIN)
+    .option('--delay <ms>', DELAY, milliseconds)
+    .action(async (dir: string, options: Show & { fresh?: boolean }) => {
       const { io } = context;
       if (dir.trim() === '') throw fail('usage', 'the directory has no name', 'demo DIR', 'name a directory');
       const path = resolve(dir);
@@ -57,7 +62,6 @@ export function demoCommand(program: Command, context: CommandContext): void {
         if (report.phase === 'finished')
           return io.result(report, ['this demo has run before; --fresh starts it anew', '', ...lines]);
       }
-      io.line(`skillopt demo · REHEARSAL (no model is called) · session ${shownDir(path)}`);
       const { report, lines } = await search({
         io,
         dir: path,
@@ -66,6 +70,8 @@ export function demoCommand(program: Command, context: CommandContext): void {
         flags: {},
         finalize: true,
         allowUnsandboxed: false,
+        show: options,
+        title: `skillopt demo · ${REHEARSAL} · session ${shownDir(path)}`,
       });
       io.result(report, lines);
     });

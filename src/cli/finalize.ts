@@ -12,6 +12,7 @@ import { exampleName } from './bundled.ts';
 import type { CommandContext } from './context.ts';
 import { readState, shown, shownDir } from './read-state.ts';
 import { search } from './search.ts';
+import { PLAIN, type Show, YES } from './show.ts';
 import { skillFolder } from './sources.ts';
 
 export function finalizeCommand(program: Command, context: CommandContext): void {
@@ -24,7 +25,9 @@ export function finalizeCommand(program: Command, context: CommandContext): void
     .argument('[dir]', 'directory of the session', '.')
     .option('--apply', 'write the result over the source SKILL.md')
     .option('--allow-unsandboxed', 'consent to run rollouts in plain folders on this machine')
-    .action(async (dir: string, options: { apply?: boolean; allowUnsandboxed?: boolean }) => {
+    .option('--yes', YES)
+    .option('--plain', PLAIN)
+    .action(async (dir: string, options: Show & { apply?: boolean; allowUnsandboxed?: boolean }) => {
       const path = resolve(dir);
       const { state } = readState(path);
       if (!state.ended)
@@ -45,6 +48,7 @@ export function finalizeCommand(program: Command, context: CommandContext): void
               flags: {},
               finalize: true,
               allowUnsandboxed: options.allowUnsandboxed ?? false,
+              show: options,
             });
       const moved = sourceMoved(path);
       const told =

@@ -1,7 +1,9 @@
 import { Command, CommanderError } from 'commander';
 import { type Failure, fail, SkilloptError } from '../ports/failure.ts';
 import { shellWord } from '../ports/printable.ts';
+import { endAllNow } from '../process/live.ts';
 import { VERSION } from '../version.ts';
+import { restoreAll } from './crash.ts';
 import { demoCommand } from './demo.ts';
 import { exitCodes } from './exit-codes.ts';
 import { finalizeCommand } from './finalize.ts';
@@ -16,6 +18,7 @@ export async function main(args: readonly string[]): Promise<void> {
   const io = makeIo(args.includes('--json'));
   if (args.length === 0) args = ['--help'];
   outliveClosedPipes();
+  endOnFaults(io, debug);
   try {
     await program(io, args).parseAsync([...args], { from: 'user' });
   } catch (e) {
@@ -27,11 +30,28 @@ export async function main(args: readonly string[]): Promise<void> {
   }
 }
 
+/**
+ * A fault that nobody catches ends the program at once, with the terminal given back and every child ended: the runtime
+ * by itself would print it and go on.
+ */
+function endOnFaults(io: Io, debug: boolean): void {
+  const die = (e: unknown) => {
+    restoreAll();
+    endAllNow();
+    const failure = toFailure(e);
+    io.failure(failure);
+    if (debug) process.stderr.write(`${stack(e)}\n`);
+    process.exit(exitCodes[failure.code]);
+  };
+  process.on('uncaughtException', die);
+  process.on('unhandledRejection', die);
+}
+
 /** A reader that goes away (`| head`) ends the output, not the work; a full device behind it is said once. */
 function outliveClosedPipes(): void {
   let said = false;
   const hear = (e: { code?: string }) => {
-    if (e.code === 'EPIPE' || said) return;
+    if (e.code === 'EPIPE' || e.code === 'EIO' || said) return; // EIO: the terminal was closed
     said = true;
     process.exitCode = exitCodes.disk;
     process.stderr.write(`failed the output can’t be written (${e.code ?? 'unknown'})\n`);

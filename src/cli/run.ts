@@ -6,12 +6,14 @@ import { sessionPaths } from '../session/paths.ts';
 import type { CommandContext } from './context.ts';
 import { NO_IMPROVEMENT } from './exit-codes.ts';
 import { search } from './search.ts';
+import { DELAY, milliseconds, PLAIN, type Show, YES } from './show.ts';
 
-type Options = Flags & {
-  readonly finalize?: boolean;
-  readonly allowUnsandboxed?: boolean;
-  readonly exitCode?: boolean;
-};
+type Options = Flags &
+  Show & {
+    readonly finalize?: boolean;
+    readonly allowUnsandboxed?: boolean;
+    readonly exitCode?: boolean;
+  };
 
 function count(text: string): number {
   const n = Number(text);
@@ -39,6 +41,9 @@ export function runCommand(program: Command, context: CommandContext): void {
     .option('--limit-minutes <n>', 'hard limit on the search’s running time', minutes)
     .option('--workers <n>', 'rollouts at a time', count)
     .option('--allow-unsandboxed', 'consent to run rollouts in plain folders on this machine')
+    .option('--yes', YES)
+    .option('--plain', PLAIN)
+    .option('--delay <ms>', DELAY, milliseconds)
     .option('--exit-code', `exit with ${NO_IMPROVEMENT} when the run ends without an improvement`)
     .addHelpText('after', CONFIG_HELP)
     .action(async (dir: string, options: Options) => {
@@ -51,6 +56,7 @@ export function runCommand(program: Command, context: CommandContext): void {
         flags: options,
         finalize: options.finalize ?? false,
         allowUnsandboxed: options.allowUnsandboxed ?? false,
+        show: options,
       });
       context.io.result(report, lines);
       if (options.exitCode && report.result !== 'improved') process.exitCode = NO_IMPROVEMENT;

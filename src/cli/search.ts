@@ -1,5 +1,6 @@
 import type { Config } from '../config/schema.ts';
-import { PlainLines } from '../plain/lines.ts';
+import type { RunState } from '../events/run-state.ts';
+import { fail } from '../ports/failure.ts';
 import { type AfterRun, afterRun, afterRunLines } from '../report/after-run.ts';
 import { Control } from '../session/control.ts';
 import type { Flags } from '../session/effective-config.ts';
@@ -7,7 +8,10 @@ import { runSession } from '../session/run.ts';
 import { Session } from '../session/session.ts';
 import type { Io } from './io.ts';
 import { shownDir } from './read-state.ts';
+import type { Show } from './show.ts';
 import { stopOnSignals } from './signals.ts';
+import { plainSurface, type Surface } from './surface.ts';
+import { hasScreen, WATCHED_MS } from './terminal.ts';
 import { backendOf, learner, optimizerOf, preflight, redactor, sessionParts, taskNotes, workersOf } from './wiring.ts';
 
 export type SearchOptions = {
@@ -22,6 +26,9 @@ export type SearchOptions = {
   /** Goes on to the sealed test. */
   readonly finalize: boolean;
   readonly allowUnsandboxed: boolean;
+  readonly show: Show;
+  /** The first line where there is no screen. */
+  readonly title?: string;
 };
 
 /** The report after a run, as data and as lines; the command prints it. */
@@ -29,7 +36,27 @@ export type Searched = { readonly report: AfterRun; readonly lines: readonly str
 
 /** Opens or resumes a session, runs it to its end and reports. The same for `demo`, `run` and `finalize`. */
 export async function search(o: SearchOptions): Promise<Searched> {
-  const { io } = o;
+  const live = hasScreen(o.io, o.show.plain ?? false);
+  const delayMs = o.show.delay ?? (live ? WATCHED_MS : 0);
+  const surface = live ? await liveSurface(o, delayMs) : plainSurface(o.io);
+  if (!live && o.title !== undefined) o.io.line(o.title);
+  try {
+    const searched = await searchOn(surface, o, delayMs);
+    await surface.close('over');
+    return searched;
+  } catch (e) {
+    await surface.close('cut');
+    throw e;
+  }
+}
+
+/** Loaded only where there is a terminal. */
+async function liveSurface(o: SearchOptions, slowedMs: number): Promise<Surface> {
+  const { LiveScreen } = await import('./live-screen.tsx');
+  return new LiveScreen({ slowedMs, yes: o.show.yes ?? false, tell: o.io.line });
+}
+
+async function searchOn(surface: Surface, o: SearchOptions, delayMs: number): Promise<Searched> {
   const odd: string[] = [];
   const session = await Session.open(
     o.dir,
@@ -38,24 +65,35 @@ export async function search(o: SearchOptions): Promise<Searched> {
     sessionParts(o.dir, (w) => odd.push(w)),
   );
   const control = new Control(session);
-  const release = stopOnSignals(io, control);
+  const release = stopOnSignals(surface, control);
   try {
+    if (o.show.delay !== undefined && session.config.agent !== 'rehearsal')
+      throw fail(
+        'usage',
+        `--delay is for the rehearsal; the agent here is ${session.config.agent}`,
+        'the command line',
+        'leave it out',
+      );
     const workers = workersOf(session.config);
-    const rollouts = backendOf(session, o);
+    const rollouts = backendOf(session, { ...o, rehearsalDelayMs: delayMs });
     const proposals = optimizerOf(session, o.dir);
     const findings = await preflight([rollouts, proposals, taskNotes(session.pack.tasks), learner(session.config)]);
     session.check({ versions: {}, workers });
-    for (const left of await rollouts.sweep()) io.line(`swept       ${left}`);
-    const plain = new PlainLines();
-    control.subscribe((event, state) => {
-      for (const line of plain.after(event, state)) io.line(line);
-    });
+    const report = () =>
+      afterRun(session.state, { command: o.command, dir: shownDir(o.dir), head: session.journal.position });
+    if (isCutShort(session.state) && !(await surface.mayGoOn(session))) {
+      const left = report();
+      const lines = ['left        as it was; the same command goes on any time', ...afterRunLines(left, session.state)];
+      return { report: left, lines };
+    }
+    for (const left of await rollouts.sweep()) surface.say(`swept       ${left}`);
+    surface.follow(session, control);
     for (const w of odd) session.note(w);
     for (const f of findings) {
       if (f.level !== 'warning') continue;
       const text = `${f.what} (${f.where})${f.fix ? `; ${f.fix}` : ''}`;
       if (session.isNew) session.note(text);
-      else io.line(`warning     ${text}`);
+      else surface.say(`warning     ${text}`);
     }
     await runSession(session, {
       rollouts,
@@ -69,14 +107,16 @@ export async function search(o: SearchOptions): Promise<Searched> {
       nowMs: () => control.hold.runningMs,
       finalize: o.finalize,
     });
-    const report = afterRun(session.state, {
-      command: o.command,
-      dir: shownDir(o.dir),
-      head: session.journal.position,
-    });
-    return { report, lines: ['', ...afterRunLines(report, session.state)] };
+    const done = report();
+    return { report: done, lines: ['', ...afterRunLines(done, session.state)] };
   } finally {
     release();
     session.close();
   }
+}
+
+/** It was begun before and stopped on the way. */
+function isCutShort(state: RunState): boolean {
+  if (state.session === null) return false;
+  return state.ended === null || (state.finalizeStarted && state.finalized === null);
 }

@@ -1,6 +1,6 @@
 import type { SessionControl } from '../ports/session.ts';
 import { endAllNow } from '../process/live.ts';
-import type { Io } from './io.ts';
+import type { Surface } from './surface.ts';
 
 const exits = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 } as const;
 
@@ -8,7 +8,10 @@ const exits = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 } as const;
  * The first signal stops in order: what runs is ended and cleaned up, what is finished is kept. The second ends at once.
  * Returns the function that gives the signals back.
  */
-export function stopOnSignals(io: Io, session: Pick<SessionControl<never, never>, 'stop'>): () => void {
+export function stopOnSignals(
+  surface: Pick<Surface, 'stopping'>,
+  session: Pick<SessionControl<never, never>, 'stop'>,
+): () => void {
   let stopping = false;
   const handlers = (Object.keys(exits) as (keyof typeof exits)[]).map((name) => {
     const handler = () => {
@@ -17,7 +20,7 @@ export function stopOnSignals(io: Io, session: Pick<SessionControl<never, never>
         process.exit(exits[name]);
       }
       stopping = true;
-      io.line('stopping    what runs is ended and cleaned up; once more ends at once');
+      surface.stopping();
       session.stop();
     };
     process.on(name, handler);

@@ -49,11 +49,14 @@ export function workersOf(config: Config): number {
 }
 
 /** The backend of a session. The bundled example needs no consent to run in plain folders. */
-export function backendOf(session: Session, o: { readonly allowUnsandboxed: boolean }): Rollouts {
+export function backendOf(
+  session: Session,
+  o: { readonly allowUnsandboxed: boolean; readonly rehearsalDelayMs: number },
+): Rollouts {
   const { config } = session;
   const env = hostEnvironment();
   return new LocalRollouts({
-    agent: createLocalAgent(config.agent, { variables: env, rehearsalDelayMs: 0 }),
+    agent: createLocalAgent(config.agent, { variables: env, rehearsalDelayMs: o.rehearsalDelayMs }),
     passThreshold: config.gate.passThreshold,
     sessionId: session.id,
     tasks: session.pack.tasks,

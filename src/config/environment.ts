@@ -8,6 +8,12 @@ export function hostEnvironment(): Readonly<Record<string, string>> {
   return out;
 }
 
+/** CI runs and terminals that can't move their cursor get plain lines. */
+export function wantsPlainOutput(env: Readonly<Record<string, string>>): boolean {
+  const ci = env.CI ?? '';
+  return env.TERM === 'dumb' || !['', '0', 'false'].includes(ci.toLowerCase());
+}
+
 const secretName = /(KEY|KEY_ID|TOKEN|SECRET|PASSWORD|PASSWD|PASSPHRASE|CREDENTIAL|AUTH|_PAT|_PASS)S?$/i;
 
 /** Shorter values, and plain lower-case words, would be found in any text. */

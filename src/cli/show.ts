@@ -1,0 +1,25 @@
+import { InvalidArgumentError } from 'commander';
+
+/** How a run shows itself, as the flags of `demo`, `run` and `finalize` say. */
+export type Show = {
+  /** Lines in place of the live screen. */
+  readonly plain?: boolean;
+  /** No questions. */
+  readonly yes?: boolean;
+  /** Milliseconds that the rehearsal's agent waits before each rollout. */
+  readonly delay?: number;
+};
+
+/** Helps of the flags that `demo`, `run` and `finalize` share. */
+export const YES = 'no questions: go on where it stopped';
+export const PLAIN = 'lines in place of the live screen';
+export const DELAY =
+  'milliseconds that the rehearsal’s agent waits before each rollout (333 on the live screen, else 0)';
+
+/** A number of milliseconds from the command line. */
+export function milliseconds(text: string): number {
+  const n = Number(text);
+  if (text.trim() === '' || !Number.isInteger(n) || n < 0 || n > 600_000)
+    throw new InvalidArgumentError('give a whole number of milliseconds, at most 600000');
+  return n;
+}

@@ -1,0 +1,17 @@
+import type { RunState } from '../../../events/run-state.ts';
+import type { RunModel } from './model.ts';
+
+/** What the screen is drawn from: the read model, the time, and what the user has asked for. */
+export type Facts = {
+  readonly state: RunState;
+  readonly model: RunModel;
+  /** Milliseconds since the epoch. */
+  readonly nowMs: number;
+  /** Milliseconds by which the rehearsal's agent is slowed down so that there is something to see; 0 = not. */
+  readonly slowedMs: number;
+  /** What is going on before there is a log to read, or besides it. */
+  readonly notice: string;
+};
+
+/** Milliseconds since a time in the log; 0 when the clock was set back. */
+export const since = (f: Facts, at: string): number => Math.max(0, f.nowMs - Date.parse(at));

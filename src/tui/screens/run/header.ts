@@ -1,0 +1,129 @@
+import { progress } from '../../../events/progress.ts';
+import type { RunState } from '../../../events/run-state.ts';
+import { scoreText } from '../../../events/words.ts';
+import { about, clock, cut, ends, fit, type Line, lineWidth, span, widthOf } from '../../text.ts';
+import type { Tone } from '../../theme.ts';
+import type { Facts } from './facts.ts';
+
+/** Two lines: what is optimized and where it stands; how far it has come and what it has cost. */
+export function header(f: Facts, width: number): readonly Line[] {
+  return [first(f, width), second(f, width)];
+}
+
+function first(f: Facts, width: number): Line {
+  const { session } = f.state;
+  const right: Line = [...standing(f, width), span(' ')];
+  const brand = span(' skillopt ', 'accent');
+  if (!session) return ends([brand], right, width);
+  const about = where(f, width);
+  const room = width - widthOf(brand.text) - lineWidth(about) - lineWidth(right) - 1;
+  return ends([brand, span(cut(session.skill.name, Math.max(3, room)), 'strong'), ...about], right, width);
+}
+
+/** Backend, agent, model; a rehearsal says so in the model's place. */
+function where(f: Facts, width: number): Line {
+  const { session, plan } = f.state;
+  if (!session) return [];
+  const { backend, agent, model } = session.environment;
+  if (session.rehearsal) {
+    const slow = f.slowedMs > 0 && width >= 100 ? `, each rollout slowed by ${(f.slowedMs / 1000).toFixed(2)} s` : '';
+    return [span(' '), span('REHEARSAL', 'warn'), span(width >= 80 ? `  no model is called${slow}` : '', 'quiet')];
+  }
+  const optimizer = width >= 110 && plan ? ` · optimizer ${plan.optimizer}` : '';
+  return width < 60 ? [] : [span(`  ${backend} · ${agent}${model ? ` · ${model}` : ''}${optimizer}`, 'quiet')];
+}
+
+/** What is going on, in a word or two. */
+function standing(f: Facts, width: number): Line {
+  const { state, model } = f;
+  if (model.ending === 'over') return [span('over', 'strong')];
+  if (model.ending === 'now') return [span('stopping', 'warn')];
+  if (model.held)
+    return [
+      span(`paused${state.running.size > 0 && width >= 60 ? `, ${state.running.size} still running` : ''}`, 'warn'),
+    ];
+  const [text, tone] = phase(state, width);
+  return [span(text, tone), span(wanted(f, width), 'warn')];
+}
+
+/** What the user has asked for and what is still to come. */
+function wanted({ model }: Facts, width: number): string {
+  if (model.ending === 'after-step') return width < 60 ? ', last' : ' · stops after this step';
+  if (model.finishing) return width < 60 ? ', ending' : ' · ends at the next point';
+  return '';
+}
+
+function phase(state: RunState, width: number): readonly [string, Tone] {
+  switch (state.phase) {
+    case 'starting':
+      return ['starting', 'quiet'];
+    case 'measuring':
+      return ['baseline', 'live'];
+    case 'searching':
+      return [`step ${state.steps.length + 1}${width >= 60 ? ` · round ${Math.max(1, state.round)}` : ''}`, 'live'];
+    case 'confirming':
+      return ['confirmation', 'live'];
+    case 'searched':
+      return ['search over', 'plain'];
+    case 'finalizing':
+      return ['sealed test', 'live'];
+    case 'finished':
+      return ['finished', 'good'];
+    default:
+      return state.phase satisfies never;
+  }
+}
+
+function second(f: Facts, width: number): Line {
+  const { state } = f;
+  if (!state.session) return fit([span(` ${f.notice}`, 'quiet')], width);
+  const p = progress(state, f.nowMs);
+  const time = clock(p.minutes * 60_000);
+  const left =
+    p.leftMinutes === null || state.phase === 'finished'
+      ? ''
+      : ` · ${p.leftIsMost ? 'at most ' : ''}${about(p.leftMinutes)} left`;
+  const spent = state.session.rehearsal ? '' : `  calls ${state.calls}  ${cost(state)}`;
+  const right: Line = [...pair(state, width), span(' ')];
+  const counts = ` rollouts ${p.consumed}/${p.budget} `;
+  const short = ` ${p.consumed}/${p.budget} `;
+  const more = `${spent}  ${time}${left}`;
+  const room = width - right.reduce((n, s) => n + widthOf(s.text), 0) - 1;
+  const head = room - widthOf(counts) - widthOf(more) >= 8 ? counts : short;
+  const bar = Math.min(30, room - widthOf(head) - widthOf(more));
+  if (bar >= 4) return ends([span(head), ...meter(p, bar), span(more, 'plain')], right, width);
+  return ends([span(head), span(` ${time}`)], right, width);
+}
+
+/** Consumed, waiting for a decision, still free. */
+function meter(
+  p: { readonly consumed: number; readonly waiting: number; readonly budget: number },
+  width: number,
+): Line {
+  const cells = (n: number) => Math.min(width, Math.floor((n / Math.max(1, p.budget)) * width));
+  const full = cells(p.consumed);
+  const half = Math.max(0, cells(p.consumed + p.waiting) - full);
+  return [
+    span('█'.repeat(full), 'accent'),
+    span('▒'.repeat(half), 'accent'),
+    span('░'.repeat(Math.max(0, width - full - half)), 'quiet'),
+  ];
+}
+
+function cost(state: RunState): string {
+  const { costUsd } = state.spend;
+  return costUsd === null ? 'cost unknown' : costUsd === 0 ? 'no cost' : `$${costUsd.toFixed(2)}`;
+}
+
+/** The measured pair: what the seed scored on selection, and what the best skill did. Never a ratio alone. */
+function pair(state: RunState, width: number): Line {
+  const { seed, finalized } = state;
+  if (finalized) {
+    const arm = (name: string) => scoreText(finalized.arms.find((a) => a.arm === name)?.score);
+    return [span(width >= 60 ? 'test ' : '', 'quiet'), span(`${arm('seed')} → ${arm('result')}`, 'strong')];
+  }
+  if (!seed.selection) return [];
+  const accepted = state.steps.findLast((s) => s.gateAction === 'accept');
+  const best = accepted ? ` → ${scoreText(accepted.selection.candidate)}` : '';
+  return [span(width >= 60 ? 'selection ' : '', 'quiet'), span(`${scoreText(seed.selection)}${best}`, 'strong')];
+}

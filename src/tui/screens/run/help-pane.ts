@@ -1,0 +1,69 @@
+import { runKeys, shownKey } from '../../keys.ts';
+import { ends, fit, type Line, pad, span, widthOf } from '../../text.ts';
+import type { Facts } from './facts.ts';
+import { legend } from './matrix-pane.ts';
+
+const KEYS = 18;
+
+/** The page of keys, made from the table of keys. */
+export function helpLines(width: number): readonly Line[] {
+  return [
+    ...runKeys.map((b) => fit([span(` ${pad(b.keys.map(shownKey).join(' '), KEYS)}`, 'accent'), span(b.help)], width)),
+    [],
+    fit([span(` ${legend}`, 'quiet')], width),
+    fit(
+      [span(' Stop it any way: the same command goes on where it stopped, and nothing is paid twice.', 'quiet')],
+      width,
+    ),
+  ];
+}
+
+/** The last line of the screen: a question, what is going on, or the keys that fit. */
+export function bottomLine(f: Facts, width: number): Line {
+  const { model } = f;
+  const ask = (text: string, keys: string) =>
+    ends([span(` ${text} `, 'warn')], [span(keys, 'strong'), span(' ')], width);
+  if (model.question === 'quit')
+    return width >= 74
+      ? ask('Stop? What finished is kept.', '[y] now  [s] after this step  [n] no, stay')
+      : ask('Stop?', '[y] now [s] after step [n] no');
+  if (model.question === 'finish')
+    return width >= 74
+      ? ask('End the search here and confirm what there is?', '[y] yes  [n] no')
+      : ask('End the search?', '[y] yes [n] no');
+  if (model.ending === 'over') return ask(width >= 60 ? 'The run is over.' : 'Over.', '[enter] the report');
+  if (model.ending === 'now')
+    return ask('Stopping in order; what finished is kept.', width >= 70 ? '[ctrl+c] at once' : '');
+  const shown = runKeys
+    .filter((b) => b.short !== '')
+    .map((b) => ({ key: b.keys[0] ?? '', text: label(f, b.action, b.short) }));
+  const back = model.pane === 'overview' ? [] : [{ key: 'esc', text: 'back' }];
+  const tabs =
+    model.pane === 'matrix' || model.pane === 'diff' || model.pane === 'evidence' ? [{ key: '[ ]', text: 'turn' }] : [];
+  const out = [];
+  let room = width - 1;
+  for (const { key, text } of [...back, ...tabs, ...ordered(shown)]) {
+    const columns = widthOf(key) + widthOf(text) + (key.startsWith('[') ? 3 : 5);
+    if (columns > room) continue;
+    out.push(span(key.startsWith('[') ? ` ${key}` : ` [${key}]`, 'accent'), span(` ${text} `, 'quiet'));
+    room -= columns;
+  }
+  return fit(out, width);
+}
+
+/** `? keys` and `q quit` are worth more than the rest where there is little room. */
+function ordered(keys: readonly { readonly key: string; readonly text: string }[]) {
+  const first = ['?', 'p', 'q', 's', 'd', 'e', 'm'];
+  return [...keys].sort((a, b) => rank(first, a.key) - rank(first, b.key));
+}
+
+function rank(first: readonly string[], key: string): number {
+  const at = first.indexOf(key);
+  return at < 0 ? first.length : at;
+}
+
+function label(f: Facts, action: string, short: string): string {
+  if (action === 'pause') return f.model.held ? 'resume' : short;
+  if (action === 'after-step') return f.model.ending === 'after-step' ? 'don’t stop' : short;
+  return short;
+}

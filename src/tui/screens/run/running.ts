@@ -1,0 +1,42 @@
+import { clock, ends, fit, type Line, span, widthOf } from '../../text.ts';
+import { type Facts, since } from './facts.ts';
+
+/** At most so many running rollouts are shown, longest first. */
+const MOST = 8;
+
+/** What is at work: running rollouts or the optimizer; at the right how often the skill was read. */
+export function running(f: Facts, width: number): Line {
+  const { state } = f;
+  const read: Line = state.read[1] > 0 ? [span(`read in ${state.read[0]} of ${state.read[1]} `, 'quiet')] : [];
+  const right = width >= 72 ? read : [];
+  if (f.notice !== '' && state.session) return ends([span(` ${f.notice}`, 'warn')], [], width);
+  if (state.reflecting) {
+    const { failing, since: at } = state.reflecting;
+    const text = `reads ${failing} failing ${failing === 1 ? 'run' : 'runs'}`;
+    return ends([span(' optimizer  ', 'live'), span(`${text} ${clock(since(f, at))}`)], right, width);
+  }
+  const list = [...state.running.values()].sort((a, b) => (a.since < b.since ? -1 : a.since > b.since ? 1 : 0));
+  if (list.length === 0) return ends([span(idle(f), 'quiet')], right, width);
+  const label = ' running  ';
+  const out = [span(label, 'live')];
+  let room = width - widthOf(label) - (right[0] ? widthOf(right[0].text) + 1 : 0);
+  let shown = 0;
+  for (const r of list.slice(0, MOST)) {
+    const text = `${r.task} ${clock(since(f, r.since))}  `;
+    const more = list.length - shown - 1;
+    if (shown > 0 && widthOf(text) > room - (more > 0 ? 9 : 0)) break;
+    out.push(span(`${r.task} `), span(`${clock(since(f, r.since))}  `, 'quiet'));
+    room -= widthOf(text);
+    shown++;
+  }
+  if (list.length > shown) out.push(span(`+${list.length - shown} more`, 'quiet'));
+  return fit(ends(out, right, width), width);
+}
+
+function idle(f: Facts): string {
+  const { state, model } = f;
+  if (model.held) return ' paused: nothing new starts';
+  if (model.ending === 'now') return ' what ran is being cleaned up';
+  if (state.phase === 'finished' || model.ending === 'over') return ' nothing runs any more';
+  return ' …';
+}
