@@ -87,7 +87,7 @@ export const runKeys: readonly Binding[] = [
     keys: ['p'],
     action: 'pause',
     short: 'pause',
-    help: 'pause, and resume: nothing new starts, what runs comes to its end',
+    help: 'pause and resume: what runs comes to its end, nothing new starts',
   },
   {
     keys: ['d', '5'],
@@ -105,7 +105,7 @@ export const runKeys: readonly Binding[] = [
   { keys: ['f', '1'], action: 'feed', short: 'feed', help: 'all that happened, in sentences' },
   { keys: ['w', '3'], action: 'draft', short: 'draft', help: 'the draft as it grows: its edits and what each fixed' },
   { keys: ['s'], action: 'after-step', short: 'stop after step', help: 'stop after this step; again takes it back' },
-  { keys: ['x'], action: 'stop', short: '', help: 'stop now, in order: what runs is cancelled, what finished is kept' },
+  { keys: ['x'], action: 'stop', short: '', help: 'stop now, in order: what finished is kept' },
   { keys: ['F'], action: 'finish', short: '', help: 'end the search here and confirm what there is' },
   { keys: ['?'], action: 'help', short: 'keys', help: 'this page' },
   { keys: ['q'], action: 'quit', short: 'quit', help: 'leave, with a question' },

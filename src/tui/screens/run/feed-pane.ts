@@ -1,5 +1,5 @@
 import type { FeedKind } from '../../../events/feed.ts';
-import { type Line, span, wrap } from '../../text.ts';
+import { cut, type Line, span, wrap } from '../../text.ts';
 import type { Tone } from '../../theme.ts';
 import type { Facts } from './facts.ts';
 
@@ -35,7 +35,11 @@ export function feedLines(f: Facts, width: number, whole: boolean): readonly Lin
     shownTime = time;
     const room = width - TIME - 3;
     const [head = '', ...more] = wrap(entry.text, room);
-    const details = entry.details.flatMap((d) => wrap(d, room));
+    const details = whole
+      ? entry.details.flatMap((d) => wrap(d, room))
+      : loud
+        ? entry.details.map((d) => cut(d, room))
+        : [];
     return [
       [span(` ${lead}`, 'quiet'), span(`${mark} `, tone), span(head, loud ? 'strong' : 'plain')],
       ...more.map((text): Line => [span(' '.repeat(TIME + 3)), span(text, loud ? 'strong' : 'plain')]),

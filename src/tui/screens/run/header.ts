@@ -7,12 +7,15 @@ import type { Facts } from './facts.ts';
 
 /** Two lines: what is optimized and where it stands; how far it has come and what it has cost. */
 export function header(f: Facts, width: number): readonly Line[] {
-  return [first(f, width), second(f, width)];
+  return [first(f, width, standing(f, width)), second(f, width)];
 }
 
-function first(f: Facts, width: number): Line {
+/** The first line of a session that does not run. */
+export const stoppedHeader = (f: Facts, width: number): Line => first(f, width, [span('stopped', 'warn')]);
+
+function first(f: Facts, width: number, stands: Line): Line {
   const { session } = f.state;
-  const right: Line = [...standing(f, width), span(' ')];
+  const right: Line = [...stands, span(' ')];
   const brand = span(' skillopt ', 'accent');
   if (!session) return ends([brand], right, width);
   const about = where(f, width);

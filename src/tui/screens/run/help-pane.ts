@@ -1,16 +1,16 @@
 import { runKeys, shownKey } from '../../keys.ts';
 import { ends, fit, type Line, pad, span, widthOf } from '../../text.ts';
 import type { Facts } from './facts.ts';
-import { legend } from './matrix-pane.ts';
 
-const KEYS = 18;
+const KEYS = 17;
 
 /** The page of keys, made from the table of keys. */
 export function helpLines(width: number): readonly Line[] {
   return [
-    ...runKeys.map((b) => fit([span(` ${pad(b.keys.map(shownKey).join(' '), KEYS)}`, 'accent'), span(b.help)], width)),
+    ...runKeys.map((b) =>
+      fit([span(` ${pad(b.keys.slice(0, 2).map(shownKey).join(' '), KEYS)}`, 'accent'), span(b.help)], width),
+    ),
     [],
-    fit([span(` ${legend}`, 'quiet')], width),
     fit(
       [span(' Stop it any way: the same command goes on where it stopped, and nothing is paid twice.', 'quiet')],
       width,

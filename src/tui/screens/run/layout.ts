@@ -6,8 +6,8 @@ import type { Facts } from './facts.ts';
 import { feedLines } from './feed-pane.ts';
 import { header } from './header.ts';
 import { bottomLine, helpLines } from './help-pane.ts';
-import { legend, matrixLines } from './matrix-pane.ts';
-import { matrixTabs, type RunContext } from './model.ts';
+import { matrixLines, matrixPane, tabByItself, tabOf } from './matrix-pane.ts';
+import type { RunContext } from './model.ts';
 import { running } from './running.ts';
 import { rowCount, scoreTable } from './score-table.ts';
 
@@ -24,7 +24,6 @@ const FIXED = 4;
 
 type PaneView = {
   readonly title: string;
-  readonly note: string;
   readonly lines: readonly Line[];
   readonly hunks: readonly number[];
 };
@@ -32,19 +31,14 @@ type PaneView = {
 /** The pane that fills the body; null = the overview. */
 function paneView(f: Facts, width: number): PaneView | null {
   const { model } = f;
-  const plain = { note: '', hunks: [] };
+  const plain = { hunks: [] };
   switch (model.pane) {
     case 'overview':
       return null;
     case 'feed':
       return { ...plain, title: 'feed', lines: feedLines(f, width, true) };
     case 'matrix':
-      return {
-        ...plain,
-        title: `tasks × steps · ${matrixTabs[model.matrixTab] ?? ''}`,
-        note: width >= 100 ? legend : '',
-        lines: matrixLines(f, width),
-      };
+      return { ...plain, title: `tasks × steps · ${tabOf(f)}`, lines: matrixPane(f, width) };
     case 'draft':
       return { ...plain, title: `draft of ${f.state.draft.length}`, lines: draftLines(f, width, false) };
     case 'evidence':
@@ -76,7 +70,7 @@ function pane(f: Facts, view: PaneView, width: number, height: number): readonly
   const last = Math.max(0, view.lines.length - room);
   const from = f.model.scroll === 'end' ? last : Math.min(f.model.scroll, last);
   const more = last === 0 ? '' : `${from + 1}–${Math.min(view.lines.length, from + room)} of ${view.lines.length}`;
-  return filled([rule(view.title, width, more === '' ? view.note : more), ...windowed(view.lines, from, room)], height);
+  return filled([rule(view.title, width, more), ...windowed(view.lines, from, room)], height);
 }
 
 function overview(f: Facts, width: number, height: number): readonly Line[] {
@@ -97,7 +91,7 @@ function feedAlone(f: Facts, width: number, height: number): readonly Line[] {
 function beside(f: Facts, width: number, height: number): readonly Line[] {
   const right = Math.min(Math.max(34, Math.floor(width * 0.44)), 72);
   const left = width - right - 1;
-  const matrix = matrixLines({ ...f, model: { ...f.model, matrixTab: f.model.matrixTab } }, right);
+  const matrix = matrixLines(f, right);
   const room = height - 1;
   const draft = draftLines(f, right, true);
   const withDraft = room >= 9 && f.state.draft.length > 0;
@@ -111,7 +105,7 @@ function beside(f: Facts, width: number, height: number): readonly Line[] {
   const head: Line = [
     ...fill(rule('feed', left), left),
     span('┬', 'quiet'),
-    ...rule(`tasks × steps · ${matrixTabs[f.model.matrixTab] ?? ''}`, right),
+    ...rule(`tasks × steps · ${tabOf(f)}`, right),
   ];
   return [
     head,
@@ -149,6 +143,7 @@ export function contextOf(f: Facts, size: Size): RunContext {
     lines: view?.lines.length ?? 0,
     height: view ? table - 1 : Math.max(2, Math.floor(table / 3)),
     searching: f.state.session !== null && f.state.ended === null && f.state.phase !== 'confirming',
+    matrixTab: tabByItself(f),
     hunks: view?.hunks ?? [],
   };
 }

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { runKeys } from '../../keys.ts';
 import { type RunContext, type RunIntent, type RunModel, reduceRun, startModel } from './model.ts';
 
-const at: RunContext = { steps: 5, lines: 40, height: 10, searching: true, hunks: [0, 12, 30] };
+const at: RunContext = { steps: 5, lines: 40, height: 10, searching: true, matrixTab: 0, hunks: [0, 12, 30] };
 
 /** Presses keys one after the other. */
 function press(

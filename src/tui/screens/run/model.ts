@@ -18,7 +18,8 @@ export type RunModel = {
   readonly step: number | null;
   /** First line that is shown; 'end' = follows the last one. */
   readonly scroll: number | 'end';
-  readonly matrixTab: number;
+  /** Null = what is being measured now. */
+  readonly matrixTab: number | null;
   readonly diffTab: number;
   readonly question: 'quit' | 'finish' | null;
   readonly ending: Ending;
@@ -31,7 +32,7 @@ export const startModel: RunModel = {
   pane: 'overview',
   step: null,
   scroll: 'end',
-  matrixTab: 0,
+  matrixTab: null,
   diffTab: 0,
   question: null,
   ending: 'no',
@@ -67,6 +68,8 @@ export type RunContext = {
   readonly height: number;
   /** The search has not ended yet. */
   readonly searching: boolean;
+  /** The tab of the matrix that is shown while nobody has chosen one. */
+  readonly matrixTab: number;
   /** First lines of the hunks of the diff that is shown. */
   readonly hunks: readonly number[];
 };
@@ -163,14 +166,14 @@ function onAnswer(m: RunModel, question: 'quit' | 'finish', key: KeyName): Next 
   return key === 'n' || key === 'esc' || key === 'q' ? [back, []] : [m, []];
 }
 
-const noContext: RunContext = { steps: 0, lines: 0, height: 0, searching: false, hunks: [] };
+const noContext: RunContext = { steps: 0, lines: 0, height: 0, searching: false, matrixTab: 0, hunks: [] };
 
 /** Tabs of the matrix, of the diff; steps of the evidence. */
 function turn(m: RunModel, by: 1 | -1, at: RunContext): RunModel {
   const around = (now: number, n: number) => (now + by + n) % n;
   switch (m.pane) {
     case 'matrix':
-      return { ...m, matrixTab: around(m.matrixTab, matrixTabs.length), scroll: 0 };
+      return { ...m, matrixTab: around(m.matrixTab ?? at.matrixTab, matrixTabs.length), scroll: 0 };
     case 'diff': {
       const now = m.scroll === 'end' ? at.lines : m.scroll;
       const to = by > 0 ? at.hunks.find((h) => h > now) : at.hunks.findLast((h) => h < now);

@@ -15,22 +15,36 @@ export function running(f: Facts, width: number): Line {
     const text = `reads ${failing} failing ${failing === 1 ? 'run' : 'runs'}`;
     return ends([span(' optimizer  ', 'live'), span(`${text} ${clock(since(f, at))}`)], right, width);
   }
-  const list = [...state.running.values()].sort((a, b) => (a.since < b.since ? -1 : a.since > b.since ? 1 : 0));
+  const list = byTask(f);
   if (list.length === 0) return ends([span(idle(f), 'quiet')], right, width);
   const label = ' running  ';
   const out = [span(label, 'live')];
   let room = width - widthOf(label) - (right[0] ? widthOf(right[0].text) + 1 : 0);
   let shown = 0;
-  for (const r of list.slice(0, MOST)) {
-    const text = `${r.task} ${clock(since(f, r.since))}  `;
+  for (const { task, times, sinceAt } of list.slice(0, MOST)) {
+    const name = times > 1 ? `${task} ×${times} ` : `${task} `;
+    const time = `${clock(since(f, sinceAt))}  `;
     const more = list.length - shown - 1;
-    if (shown > 0 && widthOf(text) > room - (more > 0 ? 9 : 0)) break;
-    out.push(span(`${r.task} `), span(`${clock(since(f, r.since))}  `, 'quiet'));
-    room -= widthOf(text);
+    if (shown > 0 && widthOf(name + time) > room - (more > 0 ? 9 : 0)) break;
+    out.push(span(name), span(time, 'quiet'));
+    room -= widthOf(name + time);
     shown++;
   }
   if (list.length > shown) out.push(span(`+${list.length - shown} more`, 'quiet'));
   return fit(ends(out, right, width), width);
+}
+
+type RunningTask = { readonly task: string; readonly times: number; readonly sinceAt: string };
+
+/** What runs, longest first; a task that runs under several skills side by side stands once. */
+function byTask(f: Facts): readonly RunningTask[] {
+  const tasks = new Map<string, RunningTask>();
+  for (const { task, since: at } of f.state.running.values()) {
+    const before = tasks.get(task);
+    const sinceAt = before && before.sinceAt < at ? before.sinceAt : at;
+    tasks.set(task, { task, times: (before?.times ?? 0) + 1, sinceAt });
+  }
+  return [...tasks.values()].sort((a, b) => (a.sinceAt < b.sinceAt ? -1 : a.sinceAt > b.sinceAt ? 1 : 0));
 }
 
 function idle(f: Facts): string {
