@@ -1,4 +1,13 @@
-import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { dirname, join } from 'node:path';
 import { sha256 } from '../ports/hash.ts';
 import { type Ended, Place, type Running } from './binary.ts';
@@ -56,10 +65,20 @@ export const allTasks: readonly string[] = [...splits.train, ...splits.selection
 
 const jobOf = (id: string): Job => jobs[id.split('-')[0] as keyof typeof jobs];
 
-/**
- * The files of one task. Its verifier waits while a file of the task's name lies in `$HOLD_DIR`; then a file in
- * `waiting` says so, and with a file `stubborn` beside it, it is deaf to signals.
- */
+/** Commands of sh that wait while the file lies in `$HOLD_DIR`; see `OwnSession.block`. */
+const waitFor = (file: string) =>
+  [
+    `if [ -e "$HOLD_DIR/${file}" ] && grep -q -F -f "$HOLD_DIR/${file}" "$HOLD_DIR/log"; then`,
+    `{ [ ! -e "$HOLD_DIR/stubborn" ] || trap '' TERM HUP INT; };`,
+    `echo waiting > "$HOLD_DIR/waiting/$$";`,
+    `while [ -e "$HOLD_DIR/${file}" ]; do sleep 0.02; done;`,
+    'fi',
+  ].join(' ');
+
+/** A line of a skill by which the agent waits in every task while a file `agent` lies in `$HOLD_DIR`. */
+const agentWaits = `- When the task says "the letter", run \`${waitFor('agent')}\`.`;
+
+/** The files of one task. Its verifier waits while a file of the task's name lies in `$HOLD_DIR`. */
 export function taskFiles(id: string): Record<string, string> {
   const job = jobOf(id);
   const name = id.split('-').at(-1) ?? '';
@@ -70,7 +89,7 @@ timeout_sec = 60.0
 [verifier]
 timeout_sec = 60.0
 
-[verifier.env]
+[environment.env]
 HOLD_DIR = "\${HOLD_DIR:-/nowhere}"
 `,
     [`${id}/instruction.md`]: `Please ${job.phrase} for ${name}. It lies in letter.txt; put the result into ${job.result}.\n`,
@@ -79,11 +98,7 @@ HOLD_DIR = "\${HOLD_DIR:-/nowhere}"
     [`${id}/tests/test.sh*`]: `#!/bin/sh
 APP_DIR="\${APP_DIR:-/app}"
 LOGS_DIR="\${LOGS_DIR:-/logs}"
-if [ -e "$HOLD_DIR/${id}" ]; then
-  [ -e "$HOLD_DIR/stubborn" ] && trap '' TERM HUP INT
-  echo waiting > "$HOLD_DIR/waiting/$$"
-  while [ -e "$HOLD_DIR/${id}" ]; do sleep 0.02; done
-fi
+${waitFor(id)}
 cd "$APP_DIR"
 (${job.command.replace(` > ${job.result}`, '')}) > expected.txt
 if cmp -s expected.txt ${job.result}; then reward=1; else reward=0; fi
@@ -101,6 +116,9 @@ const edit = (kind: string, job: Job) => ({
   content: line(job),
   reason: `No line says how to ${job.phrase}.`,
 });
+
+/** The seed, with an agent that can be kept waiting. */
+export const seedSkillThatWaits = `${seedSkill}\n${agentWaits}\n`;
 
 /** What the rehearsal optimizer may propose. */
 export const rehearsal = { version: 1, edits: [edit('useful', jobs.stamp), edit('useful', jobs.sign)] };
@@ -132,6 +150,7 @@ export class OwnSession {
     writeFiles(place.dir, { 'session/rehearsal.json': JSON.stringify(rehearsal) });
     this.configure(options.config ?? {});
     mkdirSync(join(this.hold, 'waiting'), { recursive: true });
+    symlinkSync(place.path('session/skillopt.jsonl'), join(this.hold, 'log'));
   }
 
   private get hold(): string {
@@ -163,12 +182,15 @@ export class OwnSession {
     writeFiles(this.place.dir, { 'session/skillopt.config.json': JSON.stringify({ ...config, ...more }, null, 2) });
   }
 
-  /** Keeps the verifiers of these tasks waiting; `stubborn` makes them deaf to signals. */
-  block(ids: readonly string[]): void {
-    for (const id of ids) writeFileSync(join(this.hold, id), '');
+  /**
+   * Keeps the verifiers of these tasks waiting, or the agent (`agent`), from the time when the log holds a line with
+   * `since`. Each that waits says so by a file in `waiting`; `stubborn` makes them deaf to signals.
+   */
+  block(ids: readonly string[], since = '"seq":1,'): void {
+    for (const id of ids) writeFileSync(join(this.hold, id), `${since}\n`);
   }
 
-  /** Verifiers that have come to wait so far. */
+  /** Verifiers and agents that have come to wait so far. */
   waiting(): number {
     return readdirSync(join(this.hold, 'waiting')).length;
   }
@@ -189,14 +211,18 @@ export class OwnSession {
   }
 }
 
-let whole: Promise<unknown> | null = null;
+const whole = new Map<string, Promise<unknown>>();
 
-/** The essence of a session that ran to its end, search alone, without being disturbed. */
-export function undisturbed(): Promise<unknown> {
-  whole ??= (async () => {
-    const own = new OwnSession(new Place());
-    await own.succeed(['run', 'session']);
+/** The essence of a session that ran to its end without being disturbed: search alone, or with its sealed test. */
+export function undisturbed(o: { readonly skill?: string; readonly finalize?: boolean } = {}): Promise<unknown> {
+  const key = JSON.stringify(o);
+  const known = whole.get(key);
+  if (known !== undefined) return known;
+  const now = (async () => {
+    const own = new OwnSession(new Place(), o.skill === undefined ? {} : { skill: o.skill });
+    await own.succeed(['run', 'session', ...(o.finalize ? ['--finalize'] : [])]);
     return essence(own.place, 'session');
   })();
-  return whole;
+  whole.set(key, now);
+  return now;
 }
