@@ -1,13 +1,11 @@
 import { hunks } from '../../../skill/diff.ts';
+import { remember } from '../../remember.ts';
 import { fit, type Line, line, pad, span } from '../../text.ts';
 import { draftText } from './draft-text.ts';
 import type { Facts } from './facts.ts';
 
 /** The lines of the diff, and where its hunks begin. */
 export type DiffView = { readonly title: string; readonly lines: readonly Line[]; readonly hunks: readonly number[] };
-
-let last: { readonly before: string; readonly after: string; readonly width: number; readonly view: DiffView } | null =
-  null;
 
 /** The diff of the chosen tab, hunk by hunk, with line numbers of the new side. */
 export function diffView(f: Facts, width: number): DiffView {
@@ -33,7 +31,10 @@ export function diffView(f: Facts, width: number): DiffView {
 
 function between(before: string, after: string, title: string, same: string, width: number): DiffView {
   if (before === after) return { title, hunks: [], lines: [line(` ${same}`, 'quiet')] };
-  if (last?.before === before && last.after === after && last.width === width) return { ...last.view, title };
+  return { title, ...laidOut(before, after, width) };
+}
+
+const laidOut = remember((before: string, after: string, width: number): Pick<DiffView, 'lines' | 'hunks'> => {
   const lines: Line[] = [];
   const starts: number[] = [];
   const all = hunks(before, after);
@@ -61,9 +62,8 @@ function between(before: string, after: string, title: string, same: string, wid
     }
     if (at < all.length - 1) lines.push([]);
   }
-  last = { before, after, width, view: { title, lines, hunks: starts } };
-  return last.view;
-}
+  return { lines, hunks: starts };
+});
 
 /** A long line goes on below itself: no part of a skill is cut off in its diff. */
 function folded(text: string, width: number): readonly string[] {

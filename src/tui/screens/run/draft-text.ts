@@ -1,13 +1,13 @@
 import type { RunState } from '../../../events/run-state.ts';
 import { shortHash } from '../../../ports/hash.ts';
 import { applyEdit } from '../../../skill/edits.ts';
-
-let last: { readonly skill: string; readonly text: string } | null = null;
+import { remember } from '../../remember.ts';
 
 /** The draft's text: the best skill with the draft's edits, made from the log and held against the hash that stands there; null = they disagree. */
-export function draftText(state: RunState): string | null {
-  if (last?.skill === state.draftSkill) return last.text;
-  const best = state.skills.get(state.incumbent);
+export const draftText = (state: RunState): string | null => made(state, state.draftSkill, state.incumbent);
+
+const made = remember((state: RunState, draftSkill: string, incumbent: string): string | null => {
+  const best = state.skills.get(incumbent);
   if (best === undefined) return null;
   let text: string = best.text;
   for (const hash of state.draft) {
@@ -16,7 +16,5 @@ export function draftText(state: RunState): string | null {
     if (applied === null || !applied.ok) return null;
     text = applied.text;
   }
-  if (shortHash(text) !== state.draftSkill) return null;
-  last = { skill: state.draftSkill, text };
-  return text;
-}
+  return shortHash(text) === draftSkill ? text : null;
+});

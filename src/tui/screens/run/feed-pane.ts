@@ -1,4 +1,5 @@
-import type { FeedKind } from '../../../events/feed.ts';
+import type { FeedEntry, FeedKind } from '../../../events/feed.ts';
+import { remember } from '../../remember.ts';
 import { cut, type Line, span, wrap } from '../../text.ts';
 import type { Tone } from '../../theme.ts';
 import type { Facts } from './facts.ts';
@@ -23,9 +24,15 @@ const TIME = 6;
 const LATEST = 60;
 
 /** The accept/reject feed, oldest first; `whole` = all of it, else its last part. */
-export function feedLines(f: Facts, width: number, whole: boolean): readonly Line[] {
-  const { feed } = f.state;
-  const entries = whole ? feed : feed.slice(-LATEST);
+export const feedLines = (f: Facts, width: number, whole: boolean): readonly Line[] =>
+  (whole ? wholeFeed : lastFeed)(f.state.feed, f.state.feed.length, width);
+
+const wholeFeed = remember((feed: Feed, _entries: number, width: number) => laidOut(feed, width, true));
+const lastFeed = remember((feed: Feed, _entries: number, width: number) => laidOut(feed.slice(-LATEST), width, false));
+
+type Feed = readonly FeedEntry[];
+
+function laidOut(entries: Feed, width: number, whole: boolean): readonly Line[] {
   let shownTime = '';
   return entries.flatMap((entry) => {
     const [mark, tone] = marks[entry.kind];

@@ -29,7 +29,7 @@ function where(f: Facts, width: number): Line {
   if (!session) return [];
   const { backend, agent, model } = session.environment;
   if (session.rehearsal) {
-    const slow = f.slowedMs > 0 && width >= 100 ? `, each rollout slowed by ${(f.slowedMs / 1000).toFixed(2)} s` : '';
+    const slow = f.slowedMs > 0 && width >= 110 ? `, each rollout slowed by ${(f.slowedMs / 1000).toFixed(2)} s` : '';
     return [span(' '), span('REHEARSAL', 'warn'), span(width >= 80 ? `  no model is called${slow}` : '', 'quiet')];
   }
   const optimizer = width >= 110 && plan ? ` · optimizer ${plan.optimizer}` : '';

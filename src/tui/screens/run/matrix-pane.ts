@@ -1,4 +1,6 @@
 import { type Cell, type Matrix, selectionMatrix, testMatrix, trainMatrix } from '../../../events/matrix.ts';
+import type { RunState } from '../../../events/run-state.ts';
+import { remember } from '../../remember.ts';
 import { cut, fit, type Line, line, pad, padLeft, span, widthOf, wrap } from '../../text.ts';
 import type { Tone } from '../../theme.ts';
 import type { Facts } from './facts.ts';
@@ -13,19 +15,18 @@ export const tabByItself = (f: Facts): number => (f.state.finalizeStarted ? 2 : 
 
 export const tabOf = (f: Facts): Tab => matrixTabs[f.model.matrixTab ?? tabByItself(f)] ?? 'selection';
 
-function matrixOf(f: Facts): Matrix {
-  const tab = tabOf(f);
+const matrixOf = remember((state: RunState, _lines: number, tab: Tab): Matrix => {
   switch (tab) {
     case 'selection':
-      return selectionMatrix(f.state);
+      return selectionMatrix(state);
     case 'train':
-      return trainMatrix(f.state);
+      return trainMatrix(state);
     case 'test':
-      return testMatrix(f.state);
+      return testMatrix(state);
     default:
       return tab satisfies never;
   }
-}
+});
 
 /** The matrix in a pane of its own: with what its signs mean below it. */
 export function matrixPane(f: Facts, width: number): readonly Line[] {
@@ -41,15 +42,16 @@ export function matrixPane(f: Facts, width: number): readonly Line[] {
 
 /** Task × step: shape, digit and colour say the same. The newest columns stay when there is no room for all. */
 export function matrixLines(f: Facts, width: number): readonly Line[] {
-  const m = matrixOf(f);
+  const m = matrixOf(f.state, f.state.lines, tabOf(f));
   if (m.rows.length === 0 || m.columns.length === 0) return [line(emptyText(f), 'quiet')];
   const name = Math.max(8, Math.min(Math.max(...m.rows.map((r) => widthOf(r.task))), Math.floor(width * 0.45)));
   const note = width >= 60 ? 12 : 0;
-  const cell = Math.max(CELL, ...m.columns.map((c) => Math.min(8, widthOf(c.label)) + 1));
-  const fits = Math.max(1, Math.floor((width - name - note - 3) / cell));
-  const hidden = Math.max(0, m.columns.length - fits);
-  const keep = hidden === 0 ? m.columns.map((_, at) => at) : [0, ...m.columns.map((_, at) => at).slice(hidden + 1)];
-  const labels = keep.map((at) => span(padLeft(m.columns[at]?.label ?? '', cell), at === m.best ? 'accent' : 'quiet'));
+  const widths = m.columns.map((c) => Math.max(CELL, Math.min(8, widthOf(c.label)) + 1));
+  const keep = newest(widths, width - name - note - 3);
+  const hidden = m.columns.length - keep.length;
+  const labels = keep.map((at) =>
+    span(padLeft(m.columns[at]?.label ?? '', widths[at] ?? CELL), at === m.best ? 'accent' : 'quiet'),
+  );
   return [
     fit([span(` ${pad(hidden > 0 ? `… ${hidden} hidden` : '', name)} `, 'quiet'), ...labels], width),
     ...m.rows.map(
@@ -57,13 +59,24 @@ export function matrixLines(f: Facts, width: number): readonly Line[] {
         fit(
           [
             span(` ${pad(r.task, name)} `),
-            ...keep.map((at) => shownCell(r.cells[at] ?? null, cell)),
+            ...keep.map((at) => shownCell(r.cells[at] ?? null, widths[at] ?? CELL)),
             span(note > 0 && r.note !== '' ? `  ${cut(r.note, note)}` : '', 'quiet'),
           ],
           width,
         ),
     ),
   ];
+}
+
+/** The first column and as many of the last ones as have room. */
+function newest(widths: readonly number[], room: number): readonly number[] {
+  const keep: number[] = [];
+  let left = room - (widths[0] ?? 0);
+  for (let at = widths.length - 1; at > 0 && (widths[at] ?? 0) <= left; at--) {
+    keep.unshift(at);
+    left -= widths[at] ?? 0;
+  }
+  return [0, ...keep];
 }
 
 /** ● passed, ○ failed, ◑ both, ◌ running, ! unscored, · not run; the digit is passes so far. */
