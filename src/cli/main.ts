@@ -7,6 +7,7 @@ import { restoreAll } from './crash.ts';
 import { demoCommand } from './demo.ts';
 import { exitCodes } from './exit-codes.ts';
 import { finalizeCommand } from './finalize.ts';
+import { forkCommand } from './fork.ts';
 import { type Io, makeIo } from './io.ts';
 import { runCommand } from './run.ts';
 import { statusCommand } from './status.ts';
@@ -99,7 +100,8 @@ function program(io: Io, args: readonly string[]): Command {
     .showSuggestionAfterError(true)
     .addHelpText('after', AFTER);
   const context = { io, command: [...PROGRAM, ...args.map(shellWord)].join(' ') };
-  for (const add of [demoCommand, runCommand, finalizeCommand, statusCommand, verifyCommand]) add(program, context);
+  for (const add of [demoCommand, runCommand, finalizeCommand, statusCommand, verifyCommand, forkCommand])
+    add(program, context);
   for (const command of program.commands)
     command
       .copyInheritedSettings(program)
@@ -127,4 +129,5 @@ Examples:
   skillopt run my-session           start or resume the session in my-session/
   skillopt run my-session --finalize --json
   skillopt verify my-session        recompute every verdict from the log
+  skillopt fork my-session --at 2   a new session from step 2 on, with what was paid until then
 `;

@@ -60,6 +60,23 @@ export function sources(
   };
 }
 
+/** Whether the source of a skill still holds what a session began with; of a bundled one the text alone is compared. */
+export async function skillSource(
+  base: string,
+  config: Config,
+  began: { readonly text: string; readonly bundle: string },
+): Promise<'same' | 'changed' | 'gone'> {
+  const example = exampleName(config.skill);
+  if (example !== null) return exampleText(example, `${example}/SKILL.md`) === began.text ? 'same' : 'changed';
+  try {
+    const folder = skillFolder(base, config.skill);
+    const text = decodeSkill(readFileSync(join(folder, 'SKILL.md')), folder);
+    return text === began.text && (await bundleOf(folder)).bundle === began.bundle ? 'same' : 'changed';
+  } catch {
+    return existsSync(resolve(base, config.skill)) ? 'changed' : 'gone';
+  }
+}
+
 /** The folder of a skill that is given by its folder or by its SKILL.md. */
 export function skillFolder(base: string, given: string): string {
   const path = resolve(base, given);

@@ -15,15 +15,17 @@ import type { Task } from '../ports/task.ts';
 import { renderDocument } from '../report/markdown.ts';
 import { createLocalAgent } from '../rollout/agents/index.ts';
 import { LocalRollouts } from '../rollout/local/local-rollouts.ts';
+import type { ForkParts } from '../session/fork.ts';
 import type { Session, SessionParts } from '../session/session.ts';
 import { boundedList } from '../taskpack/bounded-list.ts';
 import { localProblems } from '../taskpack/check-local.ts';
 import { missingCommands } from '../taskpack/commands.ts';
+import { copyTree } from '../taskpack/copy.ts';
 import { dockerfileCopies } from '../taskpack/dockerfile-copies.ts';
 import { readPack } from '../taskpack/read-pack.ts';
 import { VERSION } from '../version.ts';
 import { exampleName, exampleText } from './bundled.ts';
-import { bundleOf, sources } from './sources.ts';
+import { bundleOf, skillSource, sources } from './sources.ts';
 
 /** Seconds for an agent whose task gives no limit. */
 const AGENT_TIMEOUT_SEC = 900;
@@ -41,6 +43,19 @@ export function sessionParts(base: string, onWarning: (text: string) => void): S
   };
 }
 
+/** What a fork of the session in `base` needs beside that. */
+export function forkParts(base: string, onWarning: (text: string) => void): ForkParts {
+  const noTasks = { name: '', dir: '', hash: '', tasks: [] };
+  return {
+    ...sessionParts(base, onWarning),
+    copyFolder: copyTree,
+    skillSource: (config, began) => skillSource(base, config, began),
+    packStands: (config) => exampleName(config.pack) !== null || existsSync(resolve(base, config.pack)),
+    versions: (config) =>
+      backendOf({ config, id: '', pack: noTasks }, { allowUnsandboxed: false, rehearsalDelayMs: 0 }).versions(),
+  };
+}
+
 export const redactor = () => makeRedactor(namedSecrets(hostEnvironment()));
 
 /** Workers that a config asks for; null = twice the cores, at most 8. */
@@ -50,7 +65,7 @@ export function workersOf(config: Config): number {
 
 /** The backend of a session. The bundled example needs no consent to run in plain folders. */
 export function backendOf(
-  session: Session,
+  session: Pick<Session, 'config' | 'id' | 'pack'>,
   o: { readonly allowUnsandboxed: boolean; readonly rehearsalDelayMs: number },
 ): Rollouts {
   const { config } = session;

@@ -1,6 +1,8 @@
 /** Number of the engine that draws decisions, and the versions of its rules; both stand in the first line of a log. */
 export const ENGINE = 1;
 export const RULES = ['loop@1'] as const;
+/** Every set of rules that this program can draw by: rules are kept by version, so that older sessions go on. */
+export const KNOWN_RULES: readonly (readonly string[])[] = [RULES];
 
 export type GateRuleName = 'balanced' | 'bold' | 'careful' | 'skillopt';
 

@@ -1,6 +1,6 @@
 import { shellWord } from '../ports/printable.ts';
 import type { RunState } from './run-state.ts';
-import { armsText, scoreText, unscoredTexts } from './words.ts';
+import { armsText, lookText, scoreText, unscoredTexts } from './words.ts';
 
 /** What may be said at the end of a run, and the one next step. */
 export type Conclusion = {
@@ -14,6 +14,9 @@ export function conclusion(state: RunState, dir: string): Conclusion {
   const { ended, confirmation, finalized } = state;
   const metric = state.plan?.gate.metric ?? 'hard';
   const at = dir === '.' ? '' : ` ${shellWord(dir)}`;
+  const looks = state.session?.fork?.looks ?? 0;
+  const opens =
+    looks === 0 ? '(opens the sealed test, once)' : `(opens the sealed test; it counts as look ${looks + 1})`;
   if (state.paused !== null && finalized === null)
     return { headline: `paused: ${state.paused.why}`, next: state.paused.fix };
   if (state.finalizeStarted && !finalized)
@@ -28,7 +31,7 @@ export function conclusion(state: RunState, dir: string): Conclusion {
       ? `, 95 % interval ${percent(result.interval[0])} to ${percent(result.interval[1])}`
       : '';
     const notes = [
-      finalized.look > 1 ? `look ${finalized.look}` : 'opened once',
+      lookText(finalized.look),
       ...(finalized.complete ? [] : ['cut short by a limit']),
       ...(finalized.environmentChanged ? [`the environment changed on the way: ${finalized.environmentChanged}`] : []),
     ];
@@ -41,19 +44,19 @@ export function conclusion(state: RunState, dir: string): Conclusion {
     case 'improved':
       return {
         headline: `confirmed on selection: ${scoreText(confirmation?.final, metric)} against the seed’s ${scoreText(confirmation?.seed, metric)}, fresh runs (selection numbers are picked because they were good)`,
-        next: `skillopt finalize${at}   (opens the sealed test, once)`,
+        next: `skillopt finalize${at}   ${opens}`,
       };
     case 'no-measurable-difference':
       return ended.accepted === 0
-        ? { headline: 'nothing was kept: the seed is the result', next: nothingKept(state) }
+        ? { headline: 'nothing was kept: the seed is the result', next: nothingKept(state, at) }
         : {
             headline: `no measurable difference: ${scoreText(confirmation?.final, metric)} against the seed’s ${scoreText(confirmation?.seed, metric)}, fresh runs`,
-            next: `skillopt finalize${at}   (opens the sealed test, once), or add tasks and start again`,
+            next: `skillopt finalize${at}   ${opens}, or add tasks and start again`,
           };
     case 'not-confirmed':
       return {
         headline: `not confirmed: on fresh runs ${scoreText(confirmation?.final, metric)} against the seed’s ${scoreText(confirmation?.seed, metric)}; the seed is handed back and the test stays sealed`,
-        next: 'add selection tasks, or raise the budget in a new session; the snapshots stay',
+        next: `add selection tasks and start anew, or raise the budget and go on in a fork: skillopt fork${at}`,
       };
     case 'underpowered':
       return { headline: 'this pack can’t tell: too few tasks', next: 'add selection tasks' };
@@ -71,7 +74,7 @@ function afterTest(state: RunState, dir: string, at: string): string {
   return `read the diff in ${dir}/skillopt.md, then skillopt finalize${at} --apply`;
 }
 
-function nothingKept(state: RunState): string {
+function nothingKept(state: RunState, at: string): string {
   switch (state.ended?.cause) {
     case 'ceiling':
       if (state.seed.train && state.seed.train.scored < state.seed.train.of)
@@ -84,9 +87,9 @@ function nothingKept(state: RunState): string {
     case 'optimizer-failed':
       return 'use another optimizer model; the log shows what it handed in';
     case 'budget':
-      return 'give a new session a larger budget';
+      return `raise the budget in the config and go on in a fork: skillopt fork${at}`;
     case 'limit':
-      return 'give a new session a larger limit';
+      return `raise the limit in the config and go on in a fork: skillopt fork${at}`;
     default:
       return 'try another optimizer, or bring tasks that the skill should help with';
   }

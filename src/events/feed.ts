@@ -8,8 +8,10 @@ import {
   countText,
   editTitle,
   flipsText,
+  forkText,
   gateText,
   inputText,
+  lookText,
   oneLine,
   rejectedText,
   scoreText,
@@ -52,6 +54,8 @@ export function feedEntries(event: LoggedEvent, state: RunState): readonly FeedE
   ];
   const metric = state.plan?.gate.metric ?? 'hard';
   switch (event.type) {
+    case 'session.created':
+      return event.fork ? entry('session', forkText(event.fork)) : [];
     case 'evaluation.finished':
       return event.split === 'open' ? [] : entry('measured', ...evaluation(event, metric));
     case 'edit.rejected':
@@ -76,7 +80,7 @@ export function feedEntries(event: LoggedEvent, state: RunState): readonly FeedE
       ]);
     case 'finalize.started':
       return entry('test', 'the sealed test is opened: seed, result and no skill, interleaved', [
-        event.look > 1 ? `look ${event.look}` : '',
+        event.look > 1 ? lookText(event.look) : '',
         event.attempts > 1 ? `${event.attempts} attempts a task and arm` : '',
       ]);
     case 'finalize.finished':
@@ -100,7 +104,6 @@ export function feedEntries(event: LoggedEvent, state: RunState): readonly FeedE
     // the gate's entry has said these; what is at work shows itself elsewhere
     case 'incumbent.changed':
     case 'skill.added':
-    case 'session.created':
     case 'splits.fixed':
     case 'plan.fixed':
     case 'rollout.started':

@@ -67,13 +67,16 @@ export const forkShape = z.object({
   session: z.string(),
   step: z.number().int().nonnegative(),
   head: z.object({ lines: z.number().int().positive(), hash: z.string() }),
-  /** Ids of the parent's splits. A task that is still there keeps its split; a new one goes to train. */
+  /** Ids of the parent's splits, under their names of now. A task that is still there keeps its split; a new one goes to train. */
   splits: z.object({ train: z.array(z.string()), selection: z.array(z.string()), test: z.array(z.string()) }),
+  /** Ids of the parent's tasks that stand in no split: they stay there. */
+  unused: z.array(z.string()),
   /** How often the sealed test was opened before, by the parent and by those it comes from. */
   looks: z.number().int().nonnegative(),
   /** The first so many effects of the log are the parent's. */
   effects: z.number().int().nonnegative(),
 });
+export type Fork = z.infer<typeof forkShape>;
 
 export const gateRuleName = z.enum(['balanced', 'bold', 'careful', 'skillopt']);
 export const metricName = z.enum(['hard', 'soft', 'mixed']);

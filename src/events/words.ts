@@ -2,7 +2,7 @@ import type { Edit } from '../ports/edit.ts';
 import type { EventOf } from './events.ts';
 import { UNDONE } from './loop-facts.ts';
 import type { EditState, RunState, StepState } from './run-state.ts';
-import { type Cause, causes, type Score } from './shapes.ts';
+import { type Cause, causes, type Fork, type Score } from './shapes.ts';
 
 /** The sentences that every surface shares: the same thing is said in the same words everywhere. */
 
@@ -203,6 +203,19 @@ export function unscoredTexts(state: RunState): readonly string[] {
   return [...state.rollouts.unscored]
     .sort(([, a], [, b]) => b.count - a.count)
     .map(([reason, u]) => `${u.count} ${reason}, such as ${u.task}: ${u.detail.trim().split('\n')[0] ?? ''}`);
+}
+
+/** Where a fork comes from and what it took over. */
+export function forkText(fork: Fork): string {
+  const after = fork.step === 0 ? 'the baseline' : `step ${fork.step}`;
+  return `forked from ${fork.session} after ${after}; ${fork.effects} outcomes and proposals inherited`;
+}
+
+/** What a look at the sealed test is worth: after the first one it has told something to whoever forked. */
+export function lookText(look: number): string {
+  if (look === 1) return 'opened once';
+  const before = look === 2 ? 'once' : `${look - 1} times`;
+  return `look ${look}: the test was opened ${before} before this fork, so what it showed may have led here`;
 }
 
 /** The rehearsal says so on every surface. */

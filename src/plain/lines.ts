@@ -6,8 +6,10 @@ import {
   countText,
   editTitle,
   flipsText,
+  forkText,
   gateText,
   inputText,
+  lookText,
   minutesText,
   REHEARSAL,
   rejectedText,
@@ -76,9 +78,12 @@ function plainLines(event: LoggedEvent, state: RunState): readonly string[] {
       return [
         `session     ${event.session} · skill ${event.skill.name} · ${event.pack.tasks.length} tasks of ${event.pack.name} · ${event.environment.backend}, agent ${event.environment.agent}${event.environment.model ? `, model ${event.environment.model}` : ''}`,
         ...(event.rehearsal ? [`            ${REHEARSAL}`] : []),
+        ...(event.fork ? [`            ${forkText(event.fork)}`] : []),
       ];
     case 'session.resumed':
       return resumed(event, state);
+    case 'engine.changed':
+      return [`engine      ${event.engine} from here on: it draws every decision so far the same`];
     case 'plan.fixed': {
       const s = state.splits;
       return [
@@ -102,7 +107,10 @@ function plainLines(event: LoggedEvent, state: RunState): readonly string[] {
         `${event.result === 'not-confirmed' ? 'refuted  ' : 'confirmed'}   ${confirmationText(event, state.plan?.gate.metric)}`,
       ];
     case 'finalize.started':
-      return ['test        the sealed split is opened: seed, result and no skill, interleaved'];
+      return [
+        'test        the sealed split is opened: seed, result and no skill, interleaved',
+        ...(event.look > 1 ? [`            ${lookText(event.look)}`] : []),
+      ];
     case 'finalize.finished':
       return event.arms.map((a) => `test        ${a.arm.padEnd(8)} ${scoreText(a.score, state.plan?.gate.metric)}`);
     case 'warning.raised':
@@ -133,7 +141,7 @@ function resumed(event: EventOf<'session.resumed'>, state: RunState): readonly s
   const { session, plan, rollouts, steps } = state;
   const [, costs] = standingTexts(standing({ ...state, plan: plan && { ...plan, ...event.wanted } }));
   return [
-    `resumed     session ${session?.session ?? ''} after ${countText(rollouts.finished, 'finished rollout')}, step ${steps.length}; what finished is not performed again`,
+    `resumed     session ${session?.session ?? ''} after ${countText(rollouts.finished, 'finished rollout')}${rollouts.inherited > 0 ? ` and ${rollouts.inherited} inherited` : ''}, step ${steps.length}; what finished is not performed again`,
     ...(costs === undefined ? [] : [`            ${costs}`]),
   ];
 }

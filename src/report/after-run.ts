@@ -25,6 +25,8 @@ export type AfterRun = {
     readonly unscored: number;
     readonly cancelled: number;
     readonly lost: number;
+    /** Outcomes that a fork took over: paid by its parent. */
+    readonly inherited: number;
   };
   readonly optimizerCalls: number;
   readonly tokens: number | null;
@@ -75,6 +77,7 @@ export function afterRun(
       unscored: r.finished - r.scored,
       cancelled: r.cancelled,
       lost: r.lost,
+      inherited: r.inherited,
     },
     optimizerCalls: state.calls,
     tokens: state.spend.tokens,
@@ -105,7 +108,7 @@ export function afterRunLines(a: AfterRun, state: RunState): string[] {
           `ended       ${causeText(state.ended.cause)} · ${a.steps} ${a.steps === 1 ? 'step' : 'steps'}, ${a.accepted} accepted · ${a.optimizerCalls} optimizer ${a.optimizerCalls === 1 ? 'call' : 'calls'}`,
         ]
       : []),
-    `spent       ${a.rollouts.started} rollouts (${a.rollouts.cancelled} cancelled, ${a.rollouts.lost} lost) · ${spent} · ${duration(a.minutes)}`,
+    `spent       ${a.rollouts.started} rollouts (${a.rollouts.cancelled} cancelled, ${a.rollouts.lost} lost)${a.rollouts.inherited > 0 ? ` and ${a.rollouts.inherited} inherited outcomes` : ''} · ${spent} · ${duration(a.minutes)}`,
     ...unscoredTexts(state).map((text) => `unscored    ${text}`),
     `best skill  ${a.bestSkill} · +${a.diff.added} −${a.diff.removed} lines against the seed`,
     `directory   ${a.directory}${a.rehearsal ? ` · ${REHEARSAL}` : ''}`,

@@ -4,8 +4,10 @@ import {
   causeText,
   editTitle,
   flipsText,
+  forkText,
   gateText,
   limitsText,
+  lookText,
   oneLine,
   REHEARSAL,
   scoreText,
@@ -27,6 +29,7 @@ export function renderDocument(state: RunState, head: { readonly lines: number; 
     `# ${session.skill.name}: optimization session ${session.session}`,
     '',
     ...(session.rehearsal ? [`**${REHEARSAL}: agent and optimizer are small deterministic programs.**`, ''] : []),
+    ...(session.fork ? [`${upper(forkText(session.fork))}.`, ''] : []),
     '## Where it stands',
     '',
     ...standing(state),
@@ -69,12 +72,12 @@ function standing(state: RunState): string[] {
   const best = state.skills.get(state.incumbent);
   const unconfirmed = best && best.version > 0 && state.confirmation === null;
   return [
-    headline[0]?.toUpperCase() + headline.slice(1) + (/[.…]$/.test(headline) ? '' : '.'),
+    upper(headline) + (/[.…]$/.test(headline) ? '' : '.'),
     '',
     `- seed: selection ${scoreText(state.seed.selection)}, train ${scoreText(state.seed.train)}`,
     `- best skill: ${best && best.version > 0 ? `version ${best.version}${unconfirmed ? ' (**unconfirmed**: chosen because it was good on selection)' : ''}` : 'the seed'}`,
     ...(state.ended ? [`- the search ended: ${causeText(state.ended.cause)}`] : []),
-    `- rollouts started ${state.rollouts.started}, finished ${state.rollouts.finished}, unscored ${state.rollouts.finished - state.rollouts.scored}; optimizer calls ${state.calls}; skill read in ${state.read[0]} of ${state.read[1]}`,
+    `- rollouts started ${state.rollouts.started}, finished ${state.rollouts.finished}, unscored ${state.rollouts.finished - state.rollouts.scored}; optimizer calls ${state.calls}${state.rollouts.inherited > 0 ? `; inherited ${state.rollouts.inherited} outcomes, paid by the parent` : ''}; skill read in ${state.read[0]} of ${state.read[1]}`,
     ...unscoredTexts(state).map((text) => `- unscored: ${oneLine(text)}`),
   ];
 }
@@ -131,7 +134,7 @@ function testTable(state: RunState): string[] {
         `| ${a.arm} | ${scoreText(a.score, metric)} | ${a.interval ? `${a.interval[0].toFixed(2)} to ${a.interval[1].toFixed(2)}` : '–'} | ${a.read[1] > 0 ? `${a.read[0]} of ${a.read[1]}` : '–'} |`,
     ),
     '',
-    `Opened once, all arms together, interleaved${finalized.look > 1 ? `; this is look ${finalized.look}` : ''}. Result against seed: ${finalized.wins} won, ${finalized.losses} lost of ${finalized.pairs}.`,
+    `All arms together, interleaved; ${lookText(finalized.look)}. Result against seed: ${finalized.wins} won, ${finalized.losses} lost of ${finalized.pairs}.`,
     '',
   ];
 }
@@ -150,4 +153,5 @@ function versionsText(versions: Readonly<Record<string, string>>): string {
   return list.length > 0 ? list.join(', ') : 'none known';
 }
 
+const upper = (text: string) => text.charAt(0).toUpperCase() + text.slice(1);
 const cell = (text: string) => oneLine(text).replaceAll('|', '\\|');

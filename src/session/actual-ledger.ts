@@ -23,15 +23,19 @@ export function checkLimit(
   limits: Limits,
   sizes: { readonly train: number; readonly selection: number },
   kept: { readonly confirmation: number; readonly finalize: number },
-  now: { readonly started: number; readonly confirming: boolean },
+  now: { readonly started: number; readonly measured: boolean; readonly confirming: boolean },
 ): void {
   if (limits.rollouts === null) return;
   const reserved = (now.confirming ? 2 : kept.confirmation) + kept.finalize;
-  const measuring = sizes.selection + sizes.train + 1;
+  const measuring = now.measured ? 1 : sizes.selection + sizes.train + 1; // a fork has measured the seed without starting
   const least = reserved + Math.max(now.started, measuring);
   if (limits.rollouts >= least) return;
   const first =
-    now.started > measuring ? `${now.started} were started` : `${measuring} measure the seed and try one edit`;
+    now.started > measuring
+      ? `${now.started} were started`
+      : now.measured
+        ? 'one tries an edit'
+        : `${measuring} measure the seed and try one edit`;
   throw fail(
     'config',
     `a limit of ${limits.rollouts} rollouts is too small: ${first}, ${reserved} are kept for confirmation and sealed test`,

@@ -37,7 +37,7 @@ function copyChanged(what: string, where: string, cause?: unknown) {
     'session-mismatch',
     `the session’s copy of the ${what} was changed`,
     where,
-    'restore it; to optimize on something else, fork: start another session in a directory of its own',
+    'restore it; to optimize on something else, go on in a fork: `skillopt fork`',
     { cause },
   );
 }

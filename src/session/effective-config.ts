@@ -1,9 +1,10 @@
-import { differences } from '../config/differences.ts';
+import { type Difference, differences } from '../config/differences.ts';
 import { checkConfig } from '../config/load.ts';
 import type { Config } from '../config/schema.ts';
 import type { RunState } from '../events/run-state.ts';
 import type { Bounds } from '../events/shapes.ts';
 import { fail } from '../ports/failure.ts';
+import { shellWord } from '../ports/printable.ts';
 import type { Logged } from './logged.ts';
 import type { SessionPaths } from './paths.ts';
 
@@ -44,16 +45,29 @@ export function bounds(config: Config): Bounds {
   return { budget: config.budget.rollouts, limits: { ...config.limits } };
 }
 
+/** Differences as a person reads them: `gate.rule (was "balanced", is "careful")`. */
+export function differenceTexts(list: readonly Difference[]): readonly string[] {
+  return list.map((d) => `${d.key} (was ${JSON.stringify(d.was)}, is ${JSON.stringify(d.is)})`);
+}
+
+/** Splits are fixed for a session and all its forks. */
+export function isOfSplits(key: string): boolean {
+  return key === 'splits' || key.startsWith('splits.');
+}
+
 /** The config of a session that exists may differ in few keys; whatever else differs is another session. */
 export function refuseOther(created: Config, config: Config, paths: SessionPaths): void {
   const { fork } = differences(created, config);
   if (fork.length === 0) return;
-  const list = fork.map((d) => `${d.key} (was ${JSON.stringify(d.was)}, is ${JSON.stringify(d.is)})`).join(', ');
+  const list = differenceTexts(fork).join(', ');
+  const splits = fork.some((d) => isOfSplits(d.key));
   throw fail(
     'session-mismatch',
     `the config now describes another session: ${list}`,
     paths.config,
-    'set it back, or fork: start it as another session, in a directory of its own',
+    splits
+      ? 'set it back; a fork keeps its splits, so other splits are a new session in a directory of its own'
+      : `set it back, or go on with it in a fork, which keeps splits and paid outcomes: \`skillopt fork ${shellWord(paths.dir)}\``,
   );
 }
 
@@ -73,6 +87,6 @@ export function refuseLate(config: Config, state: RunState, wanted: Bounds | nul
       'session-mismatch',
       `the search has ended, so ${late.key} can’t change any more (was ${JSON.stringify(late.was)}, is ${JSON.stringify(late.is)})`,
       paths.config,
-      'set it back; to search further, fork: start another session in a directory of its own',
+      `set it back; to search further, go on in a fork: \`skillopt fork ${shellWord(paths.dir)}\``,
     );
 }

@@ -1,13 +1,13 @@
 import { checkConfig } from '../config/load.ts';
 import type { Config } from '../config/schema.ts';
 import type { LoopPlan } from '../engine/plan.ts';
-import { ENGINE, RULES } from '../engine/rules.ts';
-import { makeSplits } from '../engine/splits.ts';
+import { ENGINE, KNOWN_RULES, RULES } from '../engine/rules.ts';
+import { makeSplits, type Splits } from '../engine/splits.ts';
 import type { EventOf } from '../events/events.ts';
-import type { Bounds } from '../events/shapes.ts';
+import type { Bounds, Fork } from '../events/shapes.ts';
 import { fail } from '../ports/failure.ts';
 import { shortHash } from '../ports/hash.ts';
-import type { Pack, TaskRef } from '../ports/task.ts';
+import { type Pack, type SplitName, splitNames, type TaskRef } from '../ports/task.ts';
 
 /** The seed as it was copied into the session. */
 export type SeedSkill = {
@@ -76,10 +76,37 @@ export function configOf(created: EventOf<'session.created'>): Config {
   return checkConfig(created.config, 'line 1 of the log');
 }
 
-/** Splits as the config wants them: a pure function of what `session.created` holds. */
+/** The splits of a session: as its config wants them, or in a fork as they were inherited. */
+function splitsOf(created: EventOf<'session.created'>): Splits {
+  const { tasks } = created.pack;
+  return makeSplits(tasks, created.fork ? keptSplits(created.fork, tasks) : configOf(created).splits, created.seed);
+}
+
+/** A task that is still there keeps its split. A new one goes to train, or to the tasks that have the same instruction. */
+export function keptSplits(
+  fork: Pick<Fork, 'splits' | 'unused'>,
+  tasks: readonly TaskRef[],
+): Readonly<Record<SplitName, readonly string[]>> {
+  const home = new Map<string, SplitName>();
+  for (const name of splitNames) for (const id of fork.splits[name]) home.set(id, name);
+  const known = tasks.filter((t) => home.has(t.id));
+  const added = tasks.filter((t) => !home.has(t.id) && !fork.unused.includes(t.id));
+  for (const t of added) {
+    const alike = known.find((other) => other.instructionHash === t.instructionHash);
+    home.set(t.id, (alike && home.get(alike.id)) ?? 'train');
+  }
+  const named = (name: SplitName) => [...known, ...added].flatMap((t) => (home.get(t.id) === name ? [t.id] : []));
+  return { train: named('train'), selection: named('selection'), test: named('test') };
+}
+
+/** How often the sealed test will have been opened when this session opens it. */
+export function nextLook(created: EventOf<'session.created'>): number {
+  return (created.fork?.looks ?? 0) + 1;
+}
+
+/** Which tasks stand in which split: a pure function of what `session.created` holds. */
 export function splitsEvent(created: EventOf<'session.created'>): EventOf<'splits.fixed'> {
-  const wanted = configOf(created).splits;
-  const splits = makeSplits(created.pack.tasks, wanted, created.seed);
+  const splits = splitsOf(created);
   return {
     type: 'splits.fixed',
     train: splits.train.map(refOf),
@@ -90,7 +117,7 @@ export function splitsEvent(created: EventOf<'session.created'>): EventOf<'split
 
 /** What is odd about the splits, for people. */
 export function splitWarnings(created: EventOf<'session.created'>): readonly string[] {
-  return makeSplits(created.pack.tasks, configOf(created).splits, created.seed).warnings;
+  return splitsOf(created).warnings;
 }
 
 /** A budget that leaves nothing for the search is refused. */
@@ -142,14 +169,15 @@ export function loopPlan(
   };
 }
 
-/** A session of another engine or of other rules can't go on here. */
+/** Rules are kept by version: a log of rules that this program does not know was made by a newer one. */
 export function checkRules(created: EventOf<'session.created'>, where: string): void {
-  if (created.engine === ENGINE && JSON.stringify(created.rules) === JSON.stringify(RULES)) return;
+  const named = JSON.stringify(created.rules);
+  if (KNOWN_RULES.some((rules) => JSON.stringify(rules) === named)) return;
   throw fail(
     'session-mismatch',
-    `this session was drawn by engine ${created.engine} with ${created.rules.join(', ')}; this program draws with engine ${ENGINE}, ${RULES.join(', ')}`,
+    `this session was drawn by the rules ${created.rules.join(', ')}; this program knows ${KNOWN_RULES.map((r) => r.join(', ')).join('; ')}`,
     where,
-    'use the program version that made it, or fork: start another session in a directory of its own',
+    'use the newer program that made it',
   );
 }
 

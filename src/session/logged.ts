@@ -3,7 +3,7 @@ import { eventShape, kindOf } from '../events/events.ts';
 import type { Bounds } from '../events/shapes.ts';
 import type { ReadEnd, ReadLine } from '../journal/journal.ts';
 import type { ProposeAnswer } from '../ports/engine.ts';
-import { fail } from '../ports/failure.ts';
+import { fail, SkilloptError } from '../ports/failure.ts';
 import { sha256 } from '../ports/hash.ts';
 import type { Input } from '../ports/inputs.ts';
 import type { Outcome } from '../ports/outcome.ts';
@@ -27,6 +27,8 @@ export class Logged {
   created: EventOf<'session.created'> | null = null;
   splits: EventOf<'splits.fixed'> | null = null;
   plan: EventOf<'plan.fixed'> | null = null;
+  /** Number of the engine that drew last; null = there is no line. */
+  engine: number | null = null;
   /** How the test was opened; null = it was not. */
   finalizeStarted: { readonly look: number; readonly attempts: number } | null = null;
   started = 0;
@@ -60,8 +62,12 @@ export class Logged {
     switch (event.type) {
       case 'session.created':
         this.created = event;
+        this.engine = event.engine;
         this.file = event.file;
         this.wanted = event.wanted;
+        return;
+      case 'engine.changed':
+        this.engine = event.engine;
         return;
       case 'session.resumed':
         this.file = event.file;
@@ -133,13 +139,24 @@ function checkShape({ event }: ReadLine): void {
   );
 }
 
-/** The log and the engine disagree: an error with the line and both sides. */
-export function diverged(line: number, what: string, logged: string, drawn: string) {
-  const sides = drawn === '' ? logged : `logged: ${logged}\ndrawn:  ${drawn}`;
-  return fail(
-    'log-diverged',
-    `the log and the rules disagree at line ${line}: ${what}`,
-    sides === '' ? `line ${line}` : `line ${line}\n${sides}`,
-    'the log was changed, or another program wrote it; restore it from a copy',
-  );
+/** The log and the engine disagree: a failure with the line and both sides. */
+export class Diverged extends SkilloptError {
+  constructor(
+    readonly line: number,
+    what: string,
+    sides: string,
+  ) {
+    super({
+      code: 'log-diverged',
+      what: `the log and the rules disagree at line ${line}: ${what}`,
+      where: sides === '' ? `line ${line}` : `line ${line}\n${sides}`,
+      fix: 'the log was changed, or another program wrote it; restore it from a copy',
+      retryable: false,
+    });
+  }
+}
+
+/** `drawn` empty: `logged` says all there is to say. */
+export function diverged(line: number, what: string, logged: string, drawn: string): Diverged {
+  return new Diverged(line, what, drawn === '' ? logged : `logged: ${logged}\ndrawn:  ${drawn}`);
 }

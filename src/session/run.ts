@@ -8,6 +8,7 @@ import type { Proposals } from '../ports/proposals.ts';
 import type { Rollouts } from '../ports/rollouts.ts';
 import { ActualLedger } from './actual-ledger.ts';
 import { Interrupted, OtherDecision } from './ends.ts';
+import { nextLook } from './first-lines.ts';
 import type { Hold } from './hold.ts';
 import { Paused } from './pool.ts';
 import { RecordedPorts } from './recorded-ports.ts';
@@ -81,7 +82,12 @@ export async function runSession(session: Session, parts: RunParts): Promise<Run
     const wanted = (parts.finalize || opened !== null) && deliverable(loop, plan);
     if (wanted && parts.signal.aborted) throw new Interrupted(); // the test is not opened on the way out
     const final = wanted
-      ? await finalize(plan, ports, loop, opened ?? { look: 1, attempts: config.finalize.attempts })
+      ? await finalize(
+          plan,
+          ports,
+          loop,
+          opened ?? { look: logged.created ? nextLook(logged.created) : 1, attempts: config.finalize.attempts },
+        )
       : null;
     return { loop, finalize: final, performed: ports.performed };
   } catch (e) {

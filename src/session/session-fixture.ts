@@ -15,7 +15,7 @@ import type { RolloutReport, RolloutRequest, Rollouts } from '../ports/rollouts.
 import type { Task } from '../ports/task.ts';
 import { noUsage } from '../ports/usage.ts';
 import { ActualLedger, reserves } from './actual-ledger.ts';
-import { createdEvent, loopPlan, planEvent, splitsEvent } from './first-lines.ts';
+import { createdEvent, loopPlan, nextLook, planEvent, splitsEvent } from './first-lines.ts';
 import { Hold } from './hold.ts';
 import { Logged } from './logged.ts';
 import { type Live, RecordedPorts } from './recorded-ports.ts';
@@ -267,7 +267,9 @@ export async function play(o: Play): Promise<Played> {
       );
       const virtualMs = clock.now;
       const final =
-        o.finalize && deliverable(loop, plan) ? await finalize(plan, ports, loop, { look: 1, attempts: 1 }) : null;
+        o.finalize && deliverable(loop, plan)
+          ? await finalize(plan, ports, loop, { look: logged.created ? nextLook(logged.created) : 1, attempts: 1 })
+          : null;
       return { loop, final, virtualMs };
     } finally {
       await ports.drain();

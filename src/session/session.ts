@@ -2,6 +2,7 @@ import { mkdirSync, rmSync } from 'node:fs';
 import { checkConfig } from '../config/load.ts';
 import type { Config } from '../config/schema.ts';
 import type { LoopPlan } from '../engine/plan.ts';
+import { ENGINE } from '../engine/rules.ts';
 import type { Event, EventOf, LoggedEvent } from '../events/events.ts';
 import { Fold } from '../events/fold.ts';
 import type { RunState } from '../events/run-state.ts';
@@ -27,6 +28,7 @@ import {
 } from './first-lines.ts';
 import { Logged } from './logged.ts';
 import { type SessionPaths, sessionPaths } from './paths.ts';
+import { checkUpgrade } from './upgrade.ts';
 
 /** What the session needs of other rooms, handed in by `cli`. */
 export type SessionParts = {
@@ -114,6 +116,7 @@ export class Session {
       const config = effectiveConfig(file, flags, logged, paths);
       if (created) {
         checkRules(created, paths.log);
+        await checkUpgrade(logged, paths);
         refuseOther(checkConfig(created.config, paths.log), config, paths);
         if (logged.decisions.some((d) => d.type === 'session.ended'))
           refuseLate(config, fold.state, logged.wanted, paths);
@@ -186,6 +189,8 @@ export class Session {
         file: this.file,
         wanted: bounds(this.config),
       });
+    if (!this.isNew && logged.engine !== ENGINE)
+      this.write({ type: 'engine.changed', engine: ENGINE, program: this.parts.program });
     if (logged.splits === null) this.warnings.push(...splitWarnings(logged.created));
     logged.splits ??= this.write(first.splits);
     logged.plan ??= this.write(first.plan);
@@ -230,6 +235,7 @@ export class Session {
     const kept = this.reserves(splits.selection.length, splits.test.length, workers);
     checkLimit(config.limits, { train: splits.train.length, selection: splits.selection.length }, kept, {
       started: logged.started,
+      measured: this.state.phase !== 'starting' && this.state.phase !== 'measuring',
       confirming: this.state.phase === 'confirming',
     });
   }

@@ -1,6 +1,4 @@
-import { finalize } from '../engine/finalize.ts';
-import { optimize } from '../engine/loop.ts';
-import type { LoopPlan } from '../engine/plan.ts';
+import { kindOf } from '../events/events.ts';
 import { Fold } from '../events/fold.ts';
 import type { RunState } from '../events/run-state.ts';
 import { chainHash, type Head, readLog } from '../journal/journal.ts';
@@ -8,20 +6,10 @@ import { TextFiles } from '../journal/texts.ts';
 import { fail, SkilloptError } from '../ports/failure.ts';
 import { shortHash } from '../ports/hash.ts';
 import { documentHead, type RenderDocument, readIfThere } from './derived-files.ts';
-import { EndOfLog, OtherDecision } from './ends.ts';
-import {
-  checkRules,
-  configOf,
-  environmentFingerprint,
-  isRehearsal,
-  loopPlan,
-  planEvent,
-  splitsEvent,
-} from './first-lines.ts';
+import { checkRules, configOf, environmentFingerprint, isRehearsal, planEvent, splitsEvent } from './first-lines.ts';
 import { Logged } from './logged.ts';
 import { sessionPaths } from './paths.ts';
-import { RecordedPorts } from './recorded-ports.ts';
-import { deliverable, divergence, sessionOps } from './replay.ts';
+import { replayLog } from './replay.ts';
 
 /** Something that is not as the log says. */
 export type Problem = {
@@ -40,6 +28,8 @@ export type VerifyReport = {
   readonly complete: boolean;
   readonly finalized: boolean;
   readonly problems: readonly Problem[];
+  /** Line of the first decision that does not follow by the rules; null = all follow. */
+  readonly differsAt: number | null;
   /** What only the chain and the head vouch for. */
   readonly chainOnly: { readonly unreadOutcomes: number; readonly markers: number };
   readonly state: RunState;
@@ -62,7 +52,7 @@ export async function verifySession(dir: string, render: RenderDocument): Promis
   const { logged, end } = Logged.read(readLog(paths.log), ({ event, raw }) => {
     fold.add(event);
     if ('consumed' in event) for (const key of event.consumed) consumed.add(key);
-    else if (!/finished$|^input|^session\.created|fixed$/.test(event.type)) markers++;
+    else if (kindOf(event.type) === 'marker') markers++;
     if (named?.lines === event.seq) {
       namedLine = chainHash(raw);
       rendered = render(fold.state, { lines: event.seq, hash: namedLine });
@@ -79,6 +69,7 @@ export async function verifySession(dir: string, render: RenderDocument): Promis
     complete,
     finalized,
     problems,
+    differsAt: null,
     chainOnly: { unreadOutcomes: [...logged.outcomes.keys()].filter((k) => !consumed.has(k)).length, markers },
     state: fold.state,
   });
@@ -87,13 +78,17 @@ export async function verifySession(dir: string, render: RenderDocument): Promis
   checkTexts(logged, new TextFiles(paths.texts), paths.texts, problems);
   checkSkillFiles(fold.state, paths, problems);
   if (!logged.created || !logged.splits || !logged.plan) return report(false, false);
-  checkRules(logged.created, paths.log);
-  const first = firstLines(logged, paths.log);
-  problems.push(...first);
+  const { created, splits, plan } = logged;
+  checkRules(created, paths.log);
+  problems.push(...firstLines(logged, paths.log));
   if (problems.some((p) => p.kind === 'changed' && p.where.startsWith(paths.log))) return report(false, false);
-  const plan = loopPlan(logged.created, logged.splits, logged.plan);
-  const ended = await replay(plan, logged, paths.log, problems);
-  return report(ended.complete, ended.finalized);
+  const replayed = await replayLog(logged, { created, splits, plan }, paths.log);
+  for (const what of replayed.odd) problems.push({ kind: 'changed', where: paths.log, what });
+  const { difference } = replayed;
+  if (difference === null) return report(replayed.complete, replayed.finalized);
+  const { what, where } = difference.failure;
+  problems.push({ kind: 'changed', where: `${paths.log}:${difference.line}`, what: `${what}\n${where}` });
+  return { ...report(replayed.complete, replayed.finalized), differsAt: difference.line };
 }
 
 /** Seed, splits and plan follow from what `session.created` holds. */
@@ -139,50 +134,6 @@ function firstLines(logged: Logged, log: string): Problem[] {
     out.push({ kind: 'changed', where: `${log}:1`, what: e.failure.what });
   }
   return out;
-}
-
-async function replay(plan: LoopPlan, logged: Logged, log: string, problems: Problem[]) {
-  const ports = new RecordedPorts(logged, null);
-  let complete = false;
-  let finalized = false;
-  try {
-    const loop = await optimize(
-      plan,
-      ports,
-      sessionOps({ skill: { text: plan.seedText, files: logged.created?.skill.files ?? [] } }),
-    );
-    complete = true;
-    const started = logged.finalizeStarted;
-    if (started !== null) {
-      if (!deliverable(loop, plan))
-        problems.push({
-          kind: 'changed',
-          where: log,
-          what: 'the test was opened although there was nothing to deliver',
-        });
-      await finalize(plan, ports, loop, started);
-      finalized = true;
-    }
-  } catch (e) {
-    if (e instanceof OtherDecision) {
-      const { failure } = divergence(e, log);
-      problems.push({ kind: 'changed', where: `${log}:${e.line}`, what: `${failure.what}\n${failure.where}` });
-      return { complete: false, finalized: false };
-    }
-    if (e instanceof SkilloptError && e.failure.code === 'log-diverged') {
-      problems.push({ kind: 'changed', where: log, what: `${e.failure.what}: ${e.failure.where}` });
-      return { complete: false, finalized: false };
-    }
-    if (!(e instanceof EndOfLog)) throw e;
-  }
-  const rest = ports.rest();
-  if (rest !== null)
-    problems.push({
-      kind: 'changed',
-      where: `${log}:${rest}`,
-      what: 'this line does not follow from the ones above: the rules never come to it',
-    });
-  return { complete, finalized };
 }
 
 function checkDocument(

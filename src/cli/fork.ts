@@ -1,0 +1,76 @@
+import { resolve } from 'node:path';
+import { type Command, InvalidArgumentError } from 'commander';
+import { countText } from '../events/words.ts';
+import { shellWord } from '../ports/printable.ts';
+import { type Forked, forkSession } from '../session/fork.ts';
+import type { CommandContext } from './context.ts';
+import { shownDir } from './read-state.ts';
+import { forkParts } from './wiring.ts';
+
+function stepNumber(text: string): number {
+  if (!/^\d+$/.test(text)) throw new InvalidArgumentError('give the number of a step, or 0 for the baseline');
+  return Number(text);
+}
+
+type Options = { readonly at?: number; readonly to?: string };
+
+export function forkCommand(program: Command, context: CommandContext): void {
+  program
+    .command('fork')
+    .summary('start a new session from a step of another one')
+    .description(
+      'Makes a new session that leaves DIR after a step. It keeps the splits and every paid outcome down to that step, so that they are not paid again; nothing of the sealed test. Its config is DIR/skillopt.config.json as it is now: change the gate, the optimizer or other keys there (not the splits), then fork. The seed is the one of DIR; tasks are read again from the pack: a changed one keeps its split and is rolled anew, a new one goes to train. DIR itself is only read.',
+    )
+    .argument('[dir]', 'directory of the session to fork', '.')
+    .option('--at <step>', 'step after which to leave it, 0 for the baseline (default: the last step)', stepNumber)
+    .option('--to <dir>', 'directory of the new session (default: DIR-stepN)')
+    .action(async (dir: string, options: Options) => {
+      const path = resolve(dir);
+      const odd: string[] = [];
+      const forked = await forkSession(
+        { dir: path, to: options.to === undefined ? null : resolve(options.to), at: options.at ?? null },
+        forkParts(path, (w) => odd.push(w)),
+      );
+      const next = `skillopt run ${shellWord(shownDir(forked.directory))}`;
+      const notes = [...forked.notes, ...odd];
+      context.io.result({ ...forked, notes, next }, [
+        ...forkLines(forked),
+        ...notes.map((note) => `note        ${note}`),
+        `next        ${next}`,
+      ]);
+    });
+}
+
+function forkLines(f: Forked): string[] {
+  const { rollouts, proposals, steps } = f.inherited;
+  const { train, selection, test } = f.splits;
+  const after = f.parent.step === 0 ? 'the baseline' : `step ${f.parent.step}`;
+  const tasks = [
+    told('changed, to be rolled anew', f.tasks.changed),
+    told('gone', f.tasks.gone),
+    told('new', f.tasks.added),
+    told(
+      'renamed',
+      f.tasks.renamed.map((r) => `${r.from} → ${r.to}`),
+    ),
+  ].filter(Boolean);
+  return [
+    `forked      session ${f.parent.session} after ${after} → ${shownDir(f.directory)} (session ${f.session})`,
+    `inherited   ${train} train, ${selection} selection, ${test} test tasks (sealed) · ${countText(rollouts, 'rollout')} and ${countText(proposals, 'proposal')}, not paid again · ${countText(steps, 'step')} decided from them`,
+    ...(f.changes.length > 0
+      ? [`changes     ${f.changes.map(changeText).join(', ')}`]
+      : tasks.length === 0
+        ? ['changes     nothing that decisions depend on']
+        : []),
+    ...(f.inPlace.length > 0 ? [`from here   ${f.inPlace.map(changeText).join(', ')}`] : []),
+    ...tasks.map((text) => `pack        ${text}`),
+    ...(f.look > 1
+      ? [
+          `test        was opened ${f.look === 2 ? 'once' : `${f.look - 1} times`} before: finalize here is look ${f.look}`,
+        ]
+      : []),
+  ];
+}
+
+const told = (what: string, ids: readonly string[]) => (ids.length > 0 ? `${what}: ${ids.join(', ')}` : '');
+const changeText = (d: Forked['changes'][number]) => `${d.key} ${JSON.stringify(d.was)} → ${JSON.stringify(d.is)}`;
