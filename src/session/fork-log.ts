@@ -52,7 +52,7 @@ export type ForkLog = {
   readonly effects: readonly Effect[];
   /** Decisions that were drawn again from them. */
   readonly decisions: readonly Decision[];
-  /** What differs from the parent and drives decisions; what will change in place with the first run. */
+  /** What differs from the parent's config and drives decisions. */
   readonly changes: readonly Difference[];
   readonly tasks: TaskChanges;
   readonly notes: readonly string[];

@@ -2,13 +2,14 @@ import { describe, expect, test } from 'bun:test';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { readText } from '../journal/journal.ts';
+import { Journal, readText } from '../journal/journal.ts';
 import { rechain } from '../journal/journal-fixture.ts';
 import { SkilloptError } from '../ports/failure.ts';
 import type { InputSource } from '../ports/inputs.ts';
 import { decisionsOf, effectKeys, fork, parentOf } from './fork-fixture.ts';
 import { placeOf } from './fork-parent.ts';
 import { taskChanges } from './fork-tasks.ts';
+import { Logged } from './logged.ts';
 import { firstLines, type Play, type Played, play, randomLatency, until } from './session-fixture.ts';
 import { verifySession } from './verify.ts';
 
@@ -99,6 +100,9 @@ describe('a fork that changes nothing', () => {
       expect(drawn).toEqual(wanted.slice(0, drawn.length));
       expect(gates(text)).toHaveLength(i + 1);
       for (let n = 1; n <= lineCount(text); n += 3) expect(await problemsOf(firstLines(text, n))).toEqual([]);
+      const wantsMore = await fork(parent.log, { at: i + 1, config: { budget: { rollouts: 300 } } });
+      expect(decisionsOf(wantsMore.text)).toEqual(drawn);
+      expect(Logged.read(Journal.memory(wantsMore.text).read()).logged.wanted?.budget).toBe(300);
       const later = all.slice(above.length).filter((l) => l.body.includes('"note"')).length;
       if (later > 0)
         expect(notes.join()).toMatch(new RegExp(`^${later} notes? (is|are) not carried over \\(given after`));

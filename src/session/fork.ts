@@ -13,7 +13,7 @@ import { checkPackCopy, checkSkillCopy } from './copies.ts';
 import { configOf, nextLook, type SeedSkill } from './first-lines.ts';
 import { configOfFork, type ForkConfig } from './fork-config.ts';
 import { type ForkLog, forkLog } from './fork-log.ts';
-import { type Parent, placeOf, readParent } from './fork-parent.ts';
+import { type Parent, type Place, placeOf, readParent } from './fork-parent.ts';
 import { freshSibling, refuseTarget } from './fork-target.ts';
 import { type SessionPaths, sessionPaths } from './paths.ts';
 import type { SessionParts } from './session.ts';
@@ -52,7 +52,7 @@ export type Forked = {
   /** Paid effects that it inherits, and the steps that follow from them. */
   readonly inherited: { readonly rollouts: number; readonly proposals: number; readonly steps: number };
   readonly splits: { readonly train: number; readonly selection: number; readonly test: number };
-  /** What drives decisions and differs from the parent; what changes in place with the first run. */
+  /** What drives decisions and differs from the parent; budget and limits that are other ones than at that step. */
   readonly changes: readonly Difference[];
   readonly inPlace: readonly Difference[];
   readonly tasks: Omit<ForkLog['tasks'], 'same'>;
@@ -102,7 +102,7 @@ export async function forkSession(o: ForkRequest, parts: ForkParts): Promise<For
       writeWhole(growing.log, log.text, 0o600);
       refreshSession(growing.dir, parts.render);
       renameSync(growing.dir, target);
-      return report(log, parent, place.step, o.dir, target, config.rebased);
+      return report(log, parent, place, o.dir, target, config.rebased);
     } catch (e) {
       rmSync(growing.dir, { recursive: true, force: true });
       throw e instanceof SkilloptError ? e : diskOr(e, target);
@@ -112,14 +112,12 @@ export async function forkSession(o: ForkRequest, parts: ForkParts): Promise<For
   }
 }
 
-function report(log: ForkLog, parent: Parent, step: number, dir: string, target: string, config: Config): Forked {
+function report(log: ForkLog, parent: Parent, place: Place, dir: string, target: string, config: Config): Forked {
   const { same: _same, ...tasks } = log.tasks;
-  const now = { budget: config.budget, limits: config.limits };
-  const plan = configOf(log.created);
   return {
     directory: target,
     session: log.created.session,
-    parent: { directory: dir, session: parent.created.session, step },
+    parent: { directory: dir, session: parent.created.session, step: place.step },
     inherited: {
       rollouts: log.effects.filter((e) => e.type === 'rollout.finished').length,
       proposals: log.effects.filter((e) => e.type === 'reflection.finished').length,
@@ -127,11 +125,22 @@ function report(log: ForkLog, parent: Parent, step: number, dir: string, target:
     },
     splits: { train: log.splits.train.length, selection: log.splits.selection.length, test: log.splits.test.length },
     changes: log.changes,
-    inPlace: differences({ budget: plan.budget, limits: plan.limits }, now).inPlace,
+    inPlace: differences(boundsAt(parent, place), { budget: config.budget, limits: config.limits }).inPlace,
     tasks,
     look: nextLook(log.created),
     notes: log.notes,
   };
+}
+
+/** Budget and limits of the parent at the place of the fork. */
+function boundsAt(parent: Parent, place: Place): Pick<Config, 'budget' | 'limits'> {
+  let { budget, limits } = configOf(parent.created);
+  for (const { line, event } of parent.inputs) {
+    if (line > place.line) break;
+    if (event.input.kind === 'budget.changed') budget = { rollouts: event.input.rollouts };
+    if (event.input.kind === 'limits.changed') limits = event.input.limits;
+  }
+  return { budget, limits };
 }
 
 /** A parent on a disk that can't be written is read all the same: nobody else can be at work there. */

@@ -39,6 +39,8 @@ export class Logged {
   /** Rollouts at a time, as last written. */
   workers: number | null = null;
   lines = 0;
+  /** A fork that has not run: its inputs are the parent's, and what is wanted since stands in its first line. */
+  private inherits = false;
   /** Hashes of trajectories that the log names, with the line. */
   readonly trajectories = new Map<string, number>();
 
@@ -63,6 +65,7 @@ export class Logged {
       case 'session.created':
         this.created = event;
         this.engine = event.engine;
+        this.inherits = event.fork !== undefined;
         this.file = event.file;
         this.wanted = event.wanted;
         return;
@@ -70,6 +73,7 @@ export class Logged {
         this.engine = event.engine;
         return;
       case 'session.resumed':
+        this.inherits = false;
         this.file = event.file;
         this.wanted = event.wanted;
         return;
@@ -104,10 +108,9 @@ export class Logged {
         const at = this.inputs.get(event.turn) ?? [];
         at.push({ point: event.point, input: event.input, line: event.seq });
         this.inputs.set(event.turn, at);
-        if (this.wanted && event.input.kind === 'budget.changed')
-          this.wanted = { ...this.wanted, budget: event.input.rollouts };
-        if (this.wanted && event.input.kind === 'limits.changed')
-          this.wanted = { ...this.wanted, limits: event.input.limits };
+        if (this.wanted === null || this.inherits) return;
+        if (event.input.kind === 'budget.changed') this.wanted = { ...this.wanted, budget: event.input.rollouts };
+        if (event.input.kind === 'limits.changed') this.wanted = { ...this.wanted, limits: event.input.limits };
         return;
       }
       case 'finalize.started':
