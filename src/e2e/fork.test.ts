@@ -57,7 +57,7 @@ describe('a fork of a finished session', () => {
     const inherited = new Set(finishedKeys(place.events('session-step1')));
     expect(inherited.size).toBeGreaterThan(5);
     const run = await own.succeed(['run', 'session-step1', '--finalize']);
-    expect(run.stdout).toContain(` and ${inherited.size} inherited rollouts, step 1; `);
+    expect(run.stdout).toContain(`finished rollouts and ${inherited.size} inherited, step 1; `);
     const events = place.events('session-step1');
     const started = events.filter((e) => e.type === 'rollout.started').map((e) => String(e.key));
     expect(started.filter((key) => inherited.has(key))).toEqual([]);
