@@ -115,8 +115,8 @@ async function searchOn(surface: Surface, o: SearchOptions, delayMs: number): Pr
   }
 }
 
-/** It was begun before and stopped on the way. */
+/** Something was performed here before, and it stopped on the way. */
 function isCutShort(state: RunState): boolean {
-  if (state.session === null) return false;
+  if (state.session === null || state.rollouts.started === 0) return false;
   return state.ended === null || (state.finalizeStarted && state.finalized === null);
 }
