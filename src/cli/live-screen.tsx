@@ -1,4 +1,5 @@
 import { type Instance, render } from 'ink';
+import { type ReactNode, useInsertionEffect } from 'react';
 import { Fold } from '../events/fold.ts';
 import type { RunState } from '../events/run-state.ts';
 import { SkilloptError } from '../ports/failure.ts';
@@ -22,6 +23,9 @@ const TICK_MS = 1_000;
 const QUIET_TICK_MS = 5_000;
 const QUIET_AFTER_MS = 15_000;
 
+/** Moves the cursor to the first column of the first row. */
+const HOME = '\x1b[H';
+
 /** Exit code of Ctrl-C pressed twice. */
 const INTERRUPTED = 130;
 
@@ -33,6 +37,15 @@ export type LiveOptions = {
   /** What is told on the normal screen, once that is back. */
   readonly tell: (text: string) => void;
 };
+
+/** The alternate screen begins with the cursor where it stood on the normal one: behind what was typed, perhaps. */
+function FromHome(p: { readonly children: ReactNode }) {
+  // this effect alone runs before the first frame is written
+  useInsertionEffect(() => {
+    process.stdout.write(HOME);
+  }, []);
+  return p.children;
+}
 
 /**
  * The live screen of a run: draws the read model, turns keys into intents and carries those out. All time and all
@@ -144,7 +157,11 @@ export class LiveScreen implements Surface {
   private app() {
     this.drawnSize = this.size;
     this.compose();
-    return <App frame={this.frame} width={this.drawnSize.columns} height={this.frame.height} onKey={this.onKey} />;
+    return (
+      <FromHome>
+        <App frame={this.frame} width={this.drawnSize.columns} height={this.frame.height} onKey={this.onKey} />
+      </FromHome>
+    );
   }
 
   private compose(): void {
