@@ -142,7 +142,9 @@ function screenings(f: Facts, width: number): Line[] {
     );
   });
   return [
-    line(' no gate yet: each edit is tried once on the train task it says it would fix', 'quiet'),
+    ...wrap('no gate yet: each edit is tried once on the train task it says it would fix', width - 2).map(
+      (text): Line => [span(` ${text}`, 'quiet')],
+    ),
     [],
     ...(lines.length > 0 ? lines : [line(' nothing tried yet', 'quiet')]),
   ];

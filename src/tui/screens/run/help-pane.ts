@@ -1,19 +1,26 @@
 import { runKeys, shownKey } from '../../keys.ts';
-import { ends, fit, type Line, pad, span, widthOf } from '../../text.ts';
+import { ends, fit, type Line, pad, span, widthOf, wrap } from '../../text.ts';
 import type { Facts } from './facts.ts';
 
+/** Columns of the keys, where there is room and where there is little. */
 const KEYS = 17;
+const KEYS_NARROW = 13;
 
 /** The page of keys, made from the table of keys. */
 export function helpLines(width: number): readonly Line[] {
+  const columns = width >= 70 ? KEYS : KEYS_NARROW;
   return [
-    ...runKeys.map((b) =>
-      fit([span(` ${pad(b.keys.slice(0, 2).map(shownKey).join(' '), KEYS)}`, 'accent'), span(b.help)], width),
-    ),
+    ...runKeys.flatMap((b) => {
+      const [first = '', ...more] = b.keys.slice(0, 2).map(shownKey);
+      const both = [first, ...more].join(' ');
+      const keys = widthOf(both) < columns ? both : first;
+      return wrap(b.help, width - columns - 1).map(
+        (text, at): Line => [span(` ${pad(at === 0 ? keys : '', columns)}`, 'accent'), span(text)],
+      );
+    }),
     [],
-    fit(
-      [span(' Stop it any way: the same command goes on where it stopped, and nothing is paid twice.', 'quiet')],
-      width,
+    ...wrap('Stop it any way: the same command goes on where it stopped, and nothing is paid twice.', width - 2).map(
+      (text): Line => [span(` ${text}`, 'quiet')],
     ),
   ];
 }
