@@ -24,7 +24,9 @@ export function makeIo(json: boolean): Io {
     },
     failure(f) {
       if (json) process.stdout.write(`${JSON.stringify({ error: f }, null, 2)}\n`);
-      else process.stderr.write(`${printable(failureText(f))}\n`);
+      else
+        for (const l of printable(failureText(f)).split('\n'))
+          process.stderr.write(`${process.stderr.isTTY ? wrapped(l, process.stderr.columns, FAILURE_LABEL) : l}\n`);
     },
   };
 }
@@ -36,12 +38,13 @@ export function failureText(f: Failure): string {
   return `failed ${f.what}\nwhere  ${where}\nfix    ${fix}`;
 }
 
-/** Columns of the word that every line begins with. */
+/** Columns of the word that every line begins with; of a failure's. */
 const LABEL = 12;
+const FAILURE_LABEL = 7;
 
 /** A line that is longer than the terminal is wide goes on below its text, not below its label. */
-export function wrapped(text: string, columns: number): string {
-  if (columns < 3 * LABEL || text.includes('\n') || Bun.stringWidth(text) <= columns) return text;
-  const rest = Bun.wrapAnsi(text.slice(LABEL), columns - LABEL, { hard: true, trim: true });
-  return text.slice(0, LABEL) + rest.split('\n').join(`\n${' '.repeat(LABEL)}`);
+export function wrapped(text: string, columns: number, label = LABEL): string {
+  if (columns < 3 * label || text.includes('\n') || Bun.stringWidth(text) <= columns) return text;
+  const rest = Bun.wrapAnsi(text.slice(label), columns - label, { hard: true, trim: true });
+  return text.slice(0, label) + rest.split('\n').join(`\n${' '.repeat(label)}`);
 }

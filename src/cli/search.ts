@@ -1,6 +1,6 @@
 import type { Config } from '../config/schema.ts';
 import type { RunState } from '../events/run-state.ts';
-import { fail } from '../ports/failure.ts';
+import { fail, SkilloptError } from '../ports/failure.ts';
 import { type AfterRun, afterRun, afterRunLines } from '../report/after-run.ts';
 import { Control } from '../session/control.ts';
 import type { Flags } from '../session/effective-config.ts';
@@ -40,12 +40,16 @@ export async function search(o: SearchOptions): Promise<Searched> {
   const delayMs = o.show.delay ?? (live ? WATCHED_MS : 0);
   const surface = live ? await liveSurface(o, delayMs) : plainSurface(o.io);
   if (!live && o.title !== undefined) o.io.line(o.title);
+  let stopped: readonly string[] = [];
   try {
-    const searched = await searchOn(surface, o, delayMs);
+    const searched = await searchOn(surface, o, delayMs, (lines) => {
+      stopped = lines;
+    });
     await surface.close('over');
     return searched;
   } catch (e) {
     await surface.close('cut');
+    for (const line of stopped) o.io.line(line);
     throw e;
   }
 }
@@ -56,7 +60,13 @@ async function liveSurface(o: SearchOptions, slowedMs: number): Promise<Surface>
   return new LiveScreen({ slowedMs, yes: o.show.yes ?? false, tell: o.io.line });
 }
 
-async function searchOn(surface: Surface, o: SearchOptions, delayMs: number): Promise<Searched> {
+/** `onStop` is given the report of a run that the user stops. */
+async function searchOn(
+  surface: Surface,
+  o: SearchOptions,
+  delayMs: number,
+  onStop: (lines: readonly string[]) => void,
+): Promise<Searched> {
   const odd: string[] = [];
   const session = await Session.open(
     o.dir,
@@ -95,7 +105,7 @@ async function searchOn(surface: Surface, o: SearchOptions, delayMs: number): Pr
       if (session.isNew) session.note(text);
       else surface.say(`warning     ${text}`);
     }
-    await runSession(session, {
+    const run = runSession(session, {
       rollouts,
       proposals,
       redact: redactor(),
@@ -106,6 +116,11 @@ async function searchOn(surface: Surface, o: SearchOptions, delayMs: number): Pr
       backoffMs: [1_000, 5_000],
       nowMs: () => control.hold.runningMs,
       finalize: o.finalize,
+    });
+    await run.catch((e: unknown) => {
+      if (e instanceof SkilloptError && e.failure.code === 'interrupted')
+        onStop(['', ...afterRunLines(report(), session.state), '']);
+      throw e;
     });
     const done = report();
     return { report: done, lines: ['', ...afterRunLines(done, session.state)] };
