@@ -1,11 +1,10 @@
 import { type Instance, render } from 'ink';
 import { type ReactNode, useInsertionEffect } from 'react';
+import type { LoggedEvent } from '../events/events.ts';
 import { Fold } from '../events/fold.ts';
 import type { RunState } from '../events/run-state.ts';
 import { SkilloptError } from '../ports/failure.ts';
-import { endAllNow } from '../process/live.ts';
-import type { Control } from '../session/control.ts';
-import type { Session } from '../session/session.ts';
+import type { SessionControl } from '../ports/session.ts';
 import { App, frameOf } from '../tui/app.tsx';
 import { FrameStore } from '../tui/frame-store.ts';
 import type { KeyName } from '../tui/keys.ts';
@@ -13,7 +12,7 @@ import { answerOf } from '../tui/screens/resume.ts';
 import type { Facts } from '../tui/screens/run/facts.ts';
 import { contextOf, type Size } from '../tui/screens/run/layout.ts';
 import { type RunIntent, type RunMessage, type RunModel, reduceRun, startModel } from '../tui/screens/run/model.ts';
-import { onCrash } from './crash.ts';
+import { endAtOnce, onEnd, onTerminalGone } from './crash.ts';
 import type { Surface } from './surface.ts';
 
 /** Milliseconds between two frames that events ask for; keys and resizes are answered at once. */
@@ -22,6 +21,8 @@ const FRAME_MS = 66;
 const TICK_MS = 1_000;
 const QUIET_TICK_MS = 5_000;
 const QUIET_AFTER_MS = 15_000;
+/** Milliseconds for which a notice takes the place of what runs. */
+const NOTICE_MS = 8_000;
 
 /** Moves the cursor to the first column of the first row. */
 const HOME = '\x1b[H';
@@ -32,8 +33,12 @@ const INTERRUPTED = 130;
 export type LiveOptions = {
   /** Milliseconds by which the rehearsal is slowed down. */
   readonly slowedMs: number;
+  /** The sealed test follows the search by itself. */
+  readonly finalizes: boolean;
   /** Goes on without a question. */
   readonly yes: boolean;
+  /** Asks for the orderly stop; there need not be a session yet. */
+  readonly stop: () => void;
   /** What is told on the normal screen, once that is back. */
   readonly tell: (text: string) => void;
 };
@@ -52,15 +57,15 @@ function FromHome(p: { readonly children: ReactNode }) {
  * terminal is here; `tui` is a function of what it is given.
  */
 export class LiveScreen implements Surface {
-  private readonly ink: Instance;
+  private ink: Instance;
   private readonly frame = new FrameStore();
   private drawnSize: Size = { columns: 0, rows: 0 };
   private state: RunState = new Fold().state;
   private model: RunModel = startModel;
   private screen: 'resume' | 'run' = 'run';
   private notice = 'opening the session …';
-  private control: Control | null = null;
-  private stopWanted = false;
+  private noticedAtMs = 0;
+  private control: SessionControl<LoggedEvent, RunState> | null = null;
   private said: string[] = [];
   private answer: ((goOn: boolean) => void) | null = null;
   private closing: (() => void) | null = null;
@@ -69,58 +74,51 @@ export class LiveScreen implements Surface {
   private movedAtMs = performance.now();
   private drawTimer: ReturnType<typeof setTimeout> | null = null;
   private readonly tickTimer: ReturnType<typeof setInterval>;
-  private readonly forgetCrash: () => void;
+  private readonly release: readonly (() => void)[];
   private closed = false;
 
   constructor(private readonly o: LiveOptions) {
     // before Ink's own listener: a frame of the old size must not be drawn on the new one
     process.stdout.prependListener('resize', this.resized);
-    this.ink = render(this.app(), {
-      alternateScreen: true,
-      exitOnCtrlC: false,
-      incrementalRendering: true,
-      interactive: true,
-      patchConsole: false,
-    });
-    this.ink.waitUntilExit().catch((e: unknown) => {
-      // a fault while drawing: the terminal is back already, the run must not go on unseen
-      queueMicrotask(() => {
-        throw e;
-      });
-    });
+    this.ink = this.mount();
     this.tickTimer = setInterval(() => this.tick(), TICK_MS);
-    this.forgetCrash = onCrash(() => this.leave());
+    process.on('SIGTSTP', this.suspend);
+    process.on('SIGCONT', this.awake);
+    this.release = [onEnd(() => this.leave()), onTerminalGone(() => this.gone())];
   }
 
   say(text: string): void {
     this.said.push(text);
     this.notice = text;
+    this.noticedAtMs = performance.now();
     this.drawSoon();
   }
 
-  async mayGoOn(session: Session): Promise<boolean> {
-    if (this.o.yes || this.stopWanted) return true;
-    this.state = session.state;
+  async mayGoOn(state: RunState, signal: AbortSignal): Promise<boolean> {
+    if (signal.aborted) return false;
+    if (this.o.yes) return true;
+    this.state = state;
     this.screen = 'resume';
-    const goOn = await new Promise<boolean>((resolve) => {
-      this.answer = resolve;
-      this.draw();
-    });
+    const { promise, resolve } = Promise.withResolvers<boolean>();
+    this.answer = resolve;
+    const stopped = () => resolve(false);
+    signal.addEventListener('abort', stopped, { once: true });
+    this.draw();
+    const goOn = await promise;
+    signal.removeEventListener('abort', stopped);
     this.answer = null;
     this.screen = 'run';
     this.draw();
     return goOn;
   }
 
-  follow(session: Session, control: Control): void {
+  follow(state: RunState, control: SessionControl<LoggedEvent, RunState>): void {
     this.control = control;
-    this.state = session.state;
-    this.notice = '';
+    this.state = state;
     control.subscribe(() => {
       this.movedAtMs = performance.now();
       this.drawSoon();
     });
-    if (this.stopWanted) control.stop();
     this.draw();
   }
 
@@ -138,6 +136,63 @@ export class LiveScreen implements Surface {
     for (const text of this.said.splice(0)) this.o.tell(text);
   }
 
+  // -- the terminal ------------------------------------------------------------------------------------------------
+
+  private mount(): Instance {
+    const ink = render(this.app(), {
+      alternateScreen: true,
+      exitOnCtrlC: false,
+      incrementalRendering: true,
+      interactive: true,
+      patchConsole: false,
+    });
+    ink.waitUntilExit().catch((e: unknown) => {
+      // a fault while drawing: the terminal is back already, the run must not go on unseen
+      queueMicrotask(() => {
+        throw e;
+      });
+    });
+    return ink;
+  }
+
+  /** Leaves the alternate screen; what is written from here on stands in the normal one. */
+  private leave(): void {
+    if (this.closed) return;
+    this.closed = true;
+    for (const release of this.release) release();
+    clearInterval(this.tickTimer);
+    if (this.drawTimer !== null) clearTimeout(this.drawTimer);
+    process.stdout.off('resize', this.resized);
+    process.off('SIGTSTP', this.suspend);
+    process.off('SIGCONT', this.awake);
+    this.ink.unmount();
+  }
+
+  /** The terminal was closed: nobody sees the run, so it stops in order. */
+  private gone(): void {
+    this.leave();
+    this.o.stop();
+    this.answer?.(false);
+    this.closing?.();
+  }
+
+  /** Put to sleep by ctrl+z or from outside: the shell gets its terminal as it was, until the process is awake again. */
+  private readonly suspend = (): void => {
+    if (this.closed) return;
+    process.off('SIGCONT', this.awake);
+    this.ink.unmount();
+    process.kill(0, 'SIGSTOP'); // the group, as the terminal itself would; it goes on behind this line
+    this.ink = this.mount();
+    process.on('SIGCONT', this.awake);
+  };
+
+  /** Awake after a stop that nobody could hear of: whatever was drawn in between is drawn over. */
+  private readonly awake = (): void => {
+    if (this.closed) return;
+    this.ink.unmount();
+    this.ink = this.mount();
+  };
+
   // -- drawing -----------------------------------------------------------------------------------------------------
 
   private get size(): Size {
@@ -148,10 +203,18 @@ export class LiveScreen implements Surface {
     return {
       state: this.state,
       model: this.model,
+      paused: this.control?.isPaused ?? false,
+      finalizes: this.o.finalizes,
       nowMs: Date.now(),
       slowedMs: this.o.slowedMs,
-      notice: this.notice,
+      notice: this.noticeNow,
     };
+  }
+
+  /** A notice stands for a while; all of them are told again on the normal screen. */
+  private get noticeNow(): string {
+    if (this.control === null) return this.notice;
+    return performance.now() - this.noticedAtMs < NOTICE_MS ? this.notice : '';
   }
 
   private app() {
@@ -172,7 +235,7 @@ export class LiveScreen implements Surface {
 
   private get clocksMove(): boolean {
     if (this.screen === 'resume' || this.control === null || this.model.ending === 'over') return false;
-    return this.state.running.size > 0 || this.state.reflecting !== null || !this.model.held;
+    return this.state.running.size > 0 || this.state.reflecting !== null || !this.control.isPaused;
   }
 
   private tick(): void {
@@ -240,13 +303,13 @@ export class LiveScreen implements Surface {
         this.control?.send({ kind: 'finish' });
         break;
       case 'stop':
-        this.stopWanted = true;
-        this.control?.stop();
+        this.o.stop();
+        break;
+      case 'suspend':
+        this.suspend();
         break;
       case 'end-now':
-        endAllNow();
-        this.leave();
-        process.exit(INTERRUPTED);
+        endAtOnce(INTERRUPTED);
         break;
       case 'close':
         this.closing?.();
@@ -254,16 +317,5 @@ export class LiveScreen implements Surface {
       default:
         intent satisfies never;
     }
-  }
-
-  /** Leaves the alternate screen; what is written from here on stands in the normal one. */
-  private leave(): void {
-    if (this.closed) return;
-    this.closed = true;
-    this.forgetCrash();
-    clearInterval(this.tickTimer);
-    if (this.drawTimer !== null) clearTimeout(this.drawTimer);
-    process.stdout.off('resize', this.resized);
-    this.ink.unmount();
   }
 }

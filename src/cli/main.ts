@@ -3,7 +3,7 @@ import { type Failure, fail, SkilloptError } from '../ports/failure.ts';
 import { shellWord } from '../ports/printable.ts';
 import { endAllNow } from '../process/live.ts';
 import { VERSION } from '../version.ts';
-import { restoreAll } from './crash.ts';
+import { isOfClosedTerminal, restoreAll, terminalGone } from './crash.ts';
 import { demoCommand } from './demo.ts';
 import { exitCodes } from './exit-codes.ts';
 import { finalizeCommand } from './finalize.ts';
@@ -37,6 +37,7 @@ export async function main(args: readonly string[]): Promise<void> {
  */
 function endOnFaults(io: Io, debug: boolean): void {
   const die = (e: unknown) => {
+    if (isOfClosedTerminal(e)) return terminalGone();
     restoreAll();
     endAllNow();
     const failure = toFailure(e);
@@ -52,7 +53,8 @@ function endOnFaults(io: Io, debug: boolean): void {
 function outliveClosedPipes(): void {
   let said = false;
   const hear = (e: { code?: string }) => {
-    if (e.code === 'EPIPE' || e.code === 'EIO' || said) return; // EIO: the terminal was closed
+    if (isOfClosedTerminal(e)) return terminalGone();
+    if (e.code === 'EPIPE' || said) return;
     said = true;
     process.exitCode = exitCodes.disk;
     process.stderr.write(`failed the output can’t be written (${e.code ?? 'unknown'})\n`);

@@ -4,7 +4,7 @@ import { fail, SkilloptError } from '../ports/failure.ts';
 import { type AfterRun, afterRun, afterRunLines } from '../report/after-run.ts';
 import { Control } from '../session/control.ts';
 import type { Flags } from '../session/effective-config.ts';
-import { runSession } from '../session/run.ts';
+import { runSession, stopped } from '../session/run.ts';
 import { Session } from '../session/session.ts';
 import type { Io } from './io.ts';
 import { shownDir } from './read-state.ts';
@@ -38,26 +38,39 @@ export type Searched = { readonly report: AfterRun; readonly lines: readonly str
 export async function search(o: SearchOptions): Promise<Searched> {
   const live = hasScreen(o.io, o.show.plain ?? false);
   const delayMs = o.show.delay ?? (live ? WATCHED_MS : 0);
-  const surface = live ? await liveSurface(o, delayMs) : plainSurface(o.io);
+  const abort = new AbortController();
+  const surface = live ? await liveSurface(o, delayMs, abort) : plainSurface(o.io);
   if (!live && o.title !== undefined) o.io.line(o.title);
-  let stopped: readonly string[] = [];
+  const release = stopOnSignals(() => {
+    abort.abort();
+    surface.stopping();
+  });
+  let report: readonly string[] = [];
   try {
-    const searched = await searchOn(surface, o, delayMs, (lines) => {
-      stopped = lines;
+    const searched = await searchOn(surface, o, delayMs, abort, (lines) => {
+      report = lines;
     });
     await surface.close('over');
     return searched;
   } catch (e) {
     await surface.close('cut');
-    for (const line of stopped) o.io.line(line);
+    for (const line of report) o.io.line(line);
     throw e;
+  } finally {
+    release();
   }
 }
 
 /** Loaded only where there is a terminal. */
-async function liveSurface(o: SearchOptions, slowedMs: number): Promise<Surface> {
+async function liveSurface(o: SearchOptions, slowedMs: number, abort: AbortController): Promise<Surface> {
   const { LiveScreen } = await import('./live-screen.tsx');
-  return new LiveScreen({ slowedMs, yes: o.show.yes ?? false, tell: o.io.line });
+  return new LiveScreen({
+    slowedMs,
+    finalizes: o.finalize,
+    yes: o.show.yes ?? false,
+    tell: o.io.line,
+    stop: () => abort.abort(),
+  });
 }
 
 /** `onStop` is given the report of a run that the user stops. */
@@ -65,6 +78,7 @@ async function searchOn(
   surface: Surface,
   o: SearchOptions,
   delayMs: number,
+  abort: AbortController,
   onStop: (lines: readonly string[]) => void,
 ): Promise<Searched> {
   const odd: string[] = [];
@@ -74,8 +88,7 @@ async function searchOn(
     o.flags,
     sessionParts(o.dir, (w) => odd.push(w)),
   );
-  const control = new Control(session);
-  const release = stopOnSignals(surface, control);
+  const control = new Control(session, abort);
   try {
     if (o.show.delay !== undefined && session.config.agent !== 'rehearsal')
       throw fail(
@@ -91,13 +104,15 @@ async function searchOn(
     session.check({ versions: {}, workers });
     const report = () =>
       afterRun(session.state, { command: o.command, dir: shownDir(o.dir), head: session.journal.position });
-    if (isCutShort(session.state) && !(await surface.mayGoOn(session))) {
+    if (isCutShort(session.state) && !(await surface.mayGoOn(session.state, abort.signal))) {
+      if (abort.signal.aborted) throw stopped(o.dir);
       const left = report();
       const lines = ['left        as it was; the same command goes on any time', ...afterRunLines(left, session.state)];
       return { report: left, lines };
     }
+    if (abort.signal.aborted) throw stopped(o.dir);
     for (const left of await rollouts.sweep()) surface.say(`swept       ${left}`);
-    surface.follow(session, control);
+    surface.follow(session.state, control);
     for (const w of odd) session.note(w);
     for (const f of findings) {
       if (f.level !== 'warning') continue;
@@ -125,7 +140,6 @@ async function searchOn(
     const done = report();
     return { report: done, lines: ['', ...afterRunLines(done, session.state)] };
   } finally {
-    release();
     session.close();
   }
 }

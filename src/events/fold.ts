@@ -198,11 +198,10 @@ export class Fold {
         return;
       case 'session.paused':
         s.paused = { why: event.why, fix: event.fix };
-        s.reflecting = null;
         return;
       case 'session.resumed':
         s.paused = null;
-        s.reflecting = null;
+        if (!event.within) s.reflecting = null; // what another process had asked is asked again
         return;
       default:
         this.decided(event);

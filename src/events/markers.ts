@@ -43,6 +43,8 @@ const sessionResumed = z.object({
   program: z.string(),
   file: boundsShape,
   wanted: boundsShape,
+  /** A pause within one process is over; absent: another process goes on. */
+  within: z.literal(true).optional(),
 });
 
 /** What is written for people and never read by the engine. */

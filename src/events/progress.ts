@@ -16,10 +16,10 @@ export type Progress = {
   readonly leftIsMost: boolean;
 };
 
-/** `nowMs` = the time now, in ms since 1970. A clock that jumps back adds nothing. */
-export function progress(state: RunState, nowMs: number): Progress {
+/** `nowMs` = the time now, in ms since 1970; a clock that jumps back adds nothing. `thenTest`: the sealed test follows by itself. */
+export function progress(state: RunState, nowMs: number, thenTest = false): Progress {
   const minutes = state.minutes + (isLive(state) ? sinceLastLineMs(state, nowMs) / 60_000 : 0);
-  const left = leftRollouts(state);
+  const left = withTest(state, leftRollouts(state), thenTest);
   return {
     consumed: state.planned,
     waiting: waitingRollouts(state),
@@ -72,6 +72,12 @@ function leftRollouts(state: RunState): Left | null {
     default:
       return phase satisfies never;
   }
+}
+
+/** The sealed test of seed, result and no skill, where it is still to come. */
+function withTest(state: RunState, left: Left | null, thenTest: boolean): Left | null {
+  if (left === null || !thenTest || state.finalizeStarted || state.ended !== null) return left;
+  return { ...left, rollouts: left.rollouts + 3 * state.tasks.test.length };
 }
 
 /** Rollouts of the sealed test: every task with every arm. */

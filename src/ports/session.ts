@@ -9,6 +9,8 @@ export interface SessionControl<E, S> {
   subscribe(listener: (event: E, state: S) => void): () => void;
   /** Hands in an input; the engine takes it at its next named point. */
   send(input: Input): void;
+  /** Nothing new starts, as `pause` has asked. */
+  readonly isPaused: boolean;
   /** Nothing new starts until `resume`; what runs comes to its end. The time of a pause does not count as running time. */
   pause(): void;
   resume(): void;

@@ -9,11 +9,14 @@ import type { Session } from './session.ts';
 export class Control implements SessionControl<LoggedEvent, RunState> {
   private readonly listeners = new Set<(event: LoggedEvent, state: RunState) => void>();
   private readonly waiting: Input[] = [];
-  private readonly abort = new AbortController();
   private stepIsLast = false;
   readonly hold = new Hold();
 
-  constructor(private readonly session: Pick<Session, 'onEvent' | 'markPaused' | 'markResumed'>) {
+  /** `abort`: whoever holds it can stop the session before there is one. */
+  constructor(
+    private readonly session: Pick<Session, 'onEvent' | 'markPaused' | 'markResumed'>,
+    private readonly abort = new AbortController(),
+  ) {
     session.onEvent((event, state) => {
       if (this.stepIsLast && (event.type === 'gate.decided' || event.type === 'session.ended')) this.stop();
       for (const listener of [...this.listeners]) listener(event, state);
@@ -29,6 +32,10 @@ export class Control implements SessionControl<LoggedEvent, RunState> {
     this.waiting.push(input);
   }
 
+  get isPaused(): boolean {
+    return this.hold.isHeld;
+  }
+
   pause(): void {
     if (this.hold.isHeld || this.signal.aborted) return;
     this.hold.hold();
@@ -37,8 +44,11 @@ export class Control implements SessionControl<LoggedEvent, RunState> {
 
   resume(): void {
     if (!this.hold.isHeld || this.signal.aborted) return;
-    this.session.markResumed();
-    this.hold.release();
+    try {
+      this.session.markResumed();
+    } finally {
+      this.hold.release(); // a log that can't be written ends the run by itself
+    }
   }
 
   stopAfterStep(wanted: boolean): void {

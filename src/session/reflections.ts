@@ -27,11 +27,10 @@ export async function performReflection(
     notes: ask.notes,
     banned: ask.banned,
   };
-  await live.hold.open(live.signal);
-  if (live.signal.aborted) throw new Interrupted();
+  await mayAsk(live);
   live.journal.append({ type: 'reflection.started', key: ask.key, round: ask.round, failing: request.failing.length });
   for (let failures = 0; ; ) {
-    if (live.signal.aborted) throw new Interrupted();
+    await mayAsk(live);
     const result = await orInterrupted(live.signal, live.proposals.performProposal(request, { signal: live.signal }));
     if (result.kind === 'failed') {
       failures++;
@@ -73,6 +72,12 @@ export async function performReflection(
     logged.proposals.set(ask.key, { answer, line });
     return answer;
   }
+}
+
+/** A pause holds every paid call back, also one that is tried again. */
+async function mayAsk(live: Live): Promise<void> {
+  await live.hold.open(live.signal);
+  if (live.signal.aborted) throw new Interrupted();
 }
 
 /** A failing rollout as the optimizer sees it: without what the verifier said. */

@@ -80,7 +80,10 @@ export async function runSession(session: Session, parts: RunParts): Promise<Run
     const loop = await optimize(plan, ports, sessionOps(session));
     const opened = logged.finalizeStarted;
     const wanted = (parts.finalize || opened !== null) && deliverable(loop, plan);
-    if (wanted && parts.signal.aborted) throw new Interrupted(); // the test is not opened on the way out
+    if (wanted && opened === null) {
+      await parts.hold.open(parts.signal); // nobody who has paused or stopped it wants the test opened
+      if (parts.signal.aborted) throw new Interrupted();
+    }
     const final = wanted
       ? await finalize(
           plan,
@@ -98,18 +101,22 @@ export async function runSession(session: Session, parts: RunParts): Promise<Run
   }
 }
 
+const GO_ON = 'start it again: it goes on where it stopped';
+
+/** The failure of a run that was stopped by its user. */
+export function stopped(dir: string, cause?: unknown): SkilloptError {
+  return fail('interrupted', 'the run was stopped; nothing that finished is lost', dir, GO_ON, {
+    retryable: true,
+    cause,
+  });
+}
+
 /** What a foreign end of the run means for the user. */
 function explain(e: unknown, session: Session): unknown {
   if (e instanceof OtherDecision) return divergence(e, session.paths.log);
   if (e instanceof Interrupted) {
-    note(session, 'stopped by the user', 'start it again: it goes on where it stopped');
-    return fail(
-      'interrupted',
-      'the run was stopped; nothing that finished is lost',
-      session.paths.dir,
-      'start it again: it goes on where it stopped',
-      { retryable: true, cause: e },
-    );
+    note(session, 'stopped by the user', GO_ON);
+    return stopped(session.paths.dir, e);
   }
   if (e instanceof Paused) {
     note(session, e.failure.what, e.failure.fix);

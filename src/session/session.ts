@@ -158,9 +158,20 @@ export class Session {
     return new TextFiles(this.paths.texts);
   }
 
-  /** Hears every event after it stands in the log. */
+  /**
+   * Hears every event after it stands in the log. A listener that throws changes nothing of what follows from the event:
+   * its fault is raised by itself, behind all of it.
+   */
   onEvent(listener: (event: LoggedEvent, state: RunState) => void): void {
-    this.journal.onAppend((event) => listener(event, this.fold.state));
+    this.journal.onAppend((event) => {
+      try {
+        listener(event, this.fold.state);
+      } catch (e) {
+        queueMicrotask(() => {
+          throw e;
+        });
+      }
+    });
   }
 
   /** A task of the session by its id. */
@@ -255,16 +266,11 @@ export class Session {
     if (this.begun) this.write({ type: 'session.paused', why, fix });
   }
 
-  /** It goes on, with the bounds that stand now. */
+  /** It goes on, with what this process wants. */
   markResumed(): void {
     const { program } = this.parts;
-    if (this.begun) this.write({ type: 'session.resumed', program, file: this.file, wanted: this.boundsNow });
-  }
-
-  /** Budget and limits of this run, or as an input has changed them since. */
-  private get boundsNow(): Bounds {
-    const { plan } = this.state;
-    return plan === null ? bounds(this.config) : { budget: plan.budget, limits: plan.limits };
+    if (this.begun)
+      this.write({ type: 'session.resumed', program, file: this.file, wanted: bounds(this.config), within: true });
   }
 
   /** Something odd, for people: stands in the log as soon as the session has begun. */

@@ -62,6 +62,7 @@ export type Action =
   | 'back'
   | 'quit'
   | 'interrupt'
+  | 'suspend'
   | 'up'
   | 'down'
   | 'page-up'
@@ -110,6 +111,7 @@ export const runKeys: readonly Binding[] = [
   { keys: ['?'], action: 'help', short: 'keys', help: 'this page' },
   { keys: ['q'], action: 'quit', short: 'quit', help: 'leave, with a question' },
   { keys: ['ctrl+c'], action: 'interrupt', short: '', help: 'once: stop in order; twice: at once' },
+  { keys: ['ctrl+z'], action: 'suspend', short: '', help: 'put it to sleep; `fg` wakes it' },
   { keys: ['j', 'down'], action: 'down', short: '', help: 'down: the next step, or scroll' },
   { keys: ['k', 'up'], action: 'up', short: '', help: 'up: the step before, or scroll' },
   { keys: [' ', 'pagedown', 'ctrl+f'], action: 'page-down', short: '', help: 'a page down' },

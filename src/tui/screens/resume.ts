@@ -47,7 +47,9 @@ function kept(state: RunState): string {
   const parts = [
     `${countText(state.steps.length, 'step')}, ${accepted.length} accepted`,
     ...(state.seed.selection
-      ? [`selection ${scoreText(state.seed.selection)}${best ? ` → ${scoreText(best.selection.candidate)}` : ''}`]
+      ? [
+          `selection ${scoreText(state.seed.selection, state.plan?.gate.metric)}${best ? ` → ${scoreText(best.selection.candidate, best.metric)}` : ''}`,
+        ]
       : []),
     ...(state.draft.length > 0 ? [`a draft of ${countText(state.draft.length, 'edit')}`] : []),
   ];

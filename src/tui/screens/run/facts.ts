@@ -5,6 +5,10 @@ import type { RunModel } from './model.ts';
 export type Facts = {
   readonly state: RunState;
   readonly model: RunModel;
+  /** Nothing new starts: the user has paused it. */
+  readonly paused: boolean;
+  /** After the search comes the sealed test. */
+  readonly finalizes: boolean;
   /** Milliseconds since the epoch. */
   readonly nowMs: number;
   /** Milliseconds by which the rehearsal's agent is slowed down so that there is something to see; 0 = not. */

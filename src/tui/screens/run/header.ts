@@ -1,9 +1,11 @@
-import { progress } from '../../../events/progress.ts';
+import { openGate } from '../../../events/gate-view.ts';
+import { counted, progress } from '../../../events/progress.ts';
 import type { RunState } from '../../../events/run-state.ts';
-import { scoreText } from '../../../events/words.ts';
-import { about, clock, cut, ends, fit, type Line, lineWidth, span, widthOf } from '../../text.ts';
+import { minutesText, scoreText } from '../../../events/words.ts';
+import { clock, cut, ends, fit, type Line, lineWidth, span, widthOf } from '../../text.ts';
 import type { Tone } from '../../theme.ts';
 import type { Facts } from './facts.ts';
+import type { Stage } from './model.ts';
 
 /** Two lines: what is optimized and where it stands; how far it has come and what it has cost. */
 export function header(f: Facts, width: number): readonly Line[] {
@@ -38,22 +40,34 @@ function where(f: Facts, width: number): Line {
 
 /** What is going on, in a word or two. */
 function standing(f: Facts, width: number): Line {
-  const { state, model } = f;
+  const { model } = f;
   if (model.ending === 'over') return [span('over', 'strong')];
   if (model.ending === 'now') return [span('stopping', 'warn')];
-  if (model.held)
-    return [
-      span(`paused${state.running.size > 0 && width >= 60 ? `, ${state.running.size} still running` : ''}`, 'warn'),
-    ];
-  const [text, tone] = phase(state, width);
+  if (f.paused) return [span(`paused${width >= 60 ? atWork(f) : ''}`, 'warn')];
+  const [text, tone] = phase(f.state, width);
   return [span(text, tone), span(wanted(f, width), 'warn')];
 }
 
+/** What a pause lets come to its end. */
+function atWork({ state }: Facts): string {
+  if (state.reflecting) return ', the optimizer still reads';
+  return state.running.size > 0 ? `, ${state.running.size} still running` : '';
+}
+
 /** What the user has asked for and what is still to come. */
-function wanted({ model }: Facts, width: number): string {
-  if (model.ending === 'after-step') return width < 60 ? ', last' : ' · stops after this step';
-  if (model.finishing) return width < 60 ? ', ending' : ' · ends at the next point';
+function wanted(f: Facts, width: number): string {
+  const stage = stageOf(f.state);
+  if (f.model.ending === 'after-step' && stage !== 'test')
+    return width < 60 ? ', last' : stage === 'confirmation' ? ' · stops after it' : ' · stops after this step';
+  if (f.model.finishing && stage === 'search') return width < 60 ? ', ending' : ' · ends at the next point';
   return '';
+}
+
+/** Where the run is, as far as wishes go. */
+export function stageOf(state: RunState): Stage {
+  if (state.plan === null) return 'opening';
+  if (state.finalizeStarted) return 'test';
+  return state.ended !== null || state.phase === 'confirming' ? 'confirmation' : 'search';
 }
 
 function phase(state: RunState, width: number): readonly [string, Tone] {
@@ -63,7 +77,7 @@ function phase(state: RunState, width: number): readonly [string, Tone] {
     case 'measuring':
       return ['baseline', 'live'];
     case 'searching':
-      return [`step ${state.steps.length + 1}${width >= 60 ? ` · round ${Math.max(1, state.round)}` : ''}`, 'live'];
+      return [`step ${state.steps.length + 1}${width >= 60 ? ` · ${within(state)}` : ''}`, 'live'];
     case 'confirming':
       return ['confirmation', 'live'];
     case 'searched':
@@ -77,35 +91,40 @@ function phase(state: RunState, width: number): readonly [string, Tone] {
   }
 }
 
+/** The round within the step, or its gate. */
+function within(state: RunState): string {
+  if (openGate(state) !== null) return 'gate';
+  return `round ${Math.max(1, state.openStep.rounds + (state.reflecting ? 1 : 0))}`;
+}
+
 function second(f: Facts, width: number): Line {
   const { state } = f;
   if (!state.session) return fit([span(` ${f.notice}`, 'quiet')], width);
-  const p = progress(state, f.nowMs);
+  const p = progress(state, f.nowMs, f.finalizes);
+  const { done, of, ofTest } = counted(state);
   const time = clock(p.minutes * 60_000);
   const left =
-    p.leftMinutes === null || state.phase === 'finished'
-      ? ''
-      : ` · ${p.leftIsMost ? 'at most ' : ''}${about(p.leftMinutes)} left`;
+    p.leftMinutes !== null && p.leftMinutes >= 1 / 60
+      ? ` · ${p.leftIsMost ? 'up to ' : ''}~${minutesText(p.leftMinutes)} left`
+      : '';
   const spent = state.session.rehearsal ? '' : `  calls ${state.calls}  ${cost(state)}`;
   const right: Line = [...pair(state, width), span(' ')];
-  const counts = ` rollouts ${p.consumed}/${p.budget} `;
-  const short = ` ${p.consumed}/${p.budget} `;
+  const counts = ` ${ofTest ? 'test' : 'rollouts'} ${done}/${of} `;
+  const short = ` ${done}/${of} `;
   const more = `${spent}  ${time}${left}`;
   const room = width - right.reduce((n, s) => n + widthOf(s.text), 0) - 1;
   const head = room - widthOf(counts) - widthOf(more) >= 8 ? counts : short;
   const bar = Math.min(30, room - widthOf(head) - widthOf(more));
-  if (bar >= 4) return ends([span(head), ...meter(p, bar), span(more, 'plain')], right, width);
+  if (bar >= 4)
+    return ends([span(head), ...meter(ofTest ? done : p.consumed, done, of, bar), span(more, 'plain')], right, width);
   return ends([span(head), span(` ${time}`)], right, width);
 }
 
-/** Consumed, waiting for a decision, still free. */
-function meter(
-  p: { readonly consumed: number; readonly waiting: number; readonly budget: number },
-  width: number,
-): Line {
-  const cells = (n: number) => Math.min(width, Math.floor((n / Math.max(1, p.budget)) * width));
-  const full = cells(p.consumed);
-  const half = Math.max(0, cells(p.consumed + p.waiting) - full);
+/** Consumed by decisions, waiting for one, still free. */
+function meter(consumed: number, done: number, of: number, width: number): Line {
+  const cells = (n: number) => Math.min(width, Math.floor((n / Math.max(1, of)) * width));
+  const full = cells(consumed);
+  const half = Math.max(0, cells(done) - full);
   return [
     span('█'.repeat(full), 'accent'),
     span('▒'.repeat(half), 'accent'),
@@ -120,13 +139,20 @@ function cost(state: RunState): string {
 
 /** The measured pair: what the seed scored on selection, and what the best skill did. Never a ratio alone. */
 function pair(state: RunState, width: number): Line {
-  const { seed, finalized } = state;
+  const { seed, finalized, confirmation, plan } = state;
+  const metric = plan?.gate.metric;
+  const label = (text: string) => span(width >= 60 ? `${text} ` : '', 'quiet');
   if (finalized) {
-    const arm = (name: string) => scoreText(finalized.arms.find((a) => a.arm === name)?.score);
-    return [span(width >= 60 ? 'test ' : '', 'quiet'), span(`${arm('seed')} → ${arm('result')}`, 'strong')];
+    const arm = (name: string) => scoreText(finalized.arms.find((a) => a.arm === name)?.score, metric);
+    return [label('test'), span(`${arm('seed')} → ${arm('result')}`, 'strong')];
   }
+  if (confirmation)
+    return [
+      label(confirmation.result === 'not-confirmed' ? 'not confirmed' : 'fresh runs'),
+      span(`${scoreText(confirmation.seed, metric)} → ${scoreText(confirmation.final, metric)}`, 'strong'),
+    ];
   if (!seed.selection) return [];
   const accepted = state.steps.findLast((s) => s.gateAction === 'accept');
-  const best = accepted ? ` → ${scoreText(accepted.selection.candidate)}` : '';
-  return [span(width >= 60 ? 'selection ' : '', 'quiet'), span(`${scoreText(seed.selection)}${best}`, 'strong')];
+  const best = accepted ? ` → ${scoreText(accepted.selection.candidate, metric)}` : '';
+  return [label('selection'), span(`${scoreText(seed.selection, metric)}${best}`, 'strong')];
 }

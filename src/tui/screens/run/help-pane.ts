@@ -34,10 +34,12 @@ export function bottomLine(f: Facts, width: number): Line {
     return width >= 74
       ? ask('Stop? What finished is kept.', '[y] now  [s] after this step  [n] no, stay')
       : ask('Stop?', '[y] now [s] after step [n] no');
-  if (model.question === 'finish')
+  if (model.question === 'finish') {
+    const then = f.finalizes ? ', then open the sealed test' : '';
     return width >= 74
-      ? ask('End the search here and confirm what there is?', '[y] yes  [n] no')
+      ? ask(`End the search: confirm what there is${then}?`, '[y] yes  [n] no')
       : ask('End the search?', '[y] yes [n] no');
+  }
   if (model.ending === 'over') return ask(width >= 60 ? 'The run is over.' : 'Over.', '[enter] the report');
   if (model.ending === 'now')
     return ask('Stopping in order; what finished is kept.', width >= 70 ? '[ctrl+c] at once' : '');
@@ -70,7 +72,7 @@ function rank(first: readonly string[], key: string): number {
 }
 
 function label(f: Facts, action: string, short: string): string {
-  if (action === 'pause') return f.model.held ? 'resume' : short;
+  if (action === 'pause') return f.paused ? 'resume' : short;
   if (action === 'after-step') return f.model.ending === 'after-step' ? 'don’t stop' : short;
   return short;
 }

@@ -15,7 +15,16 @@ const panes: readonly Pane[] = ['overview', 'feed', 'matrix', 'draft', 'evidence
 function factsAt(n: number, model: Partial<RunModel> = {}, more: Partial<Facts> = {}): Facts {
   const state = watch(demo.slice(0, n), {});
   const nowMs = Date.parse(state.lastAt ?? '2026-01-01T00:00:00Z') + 10_000;
-  return { state, model: { ...startModel, ...model }, nowMs, slowedMs: 333, notice: '', ...more };
+  return {
+    state,
+    model: { ...startModel, ...model },
+    nowMs,
+    paused: false,
+    finalizes: false,
+    slowedMs: 333,
+    notice: '',
+    ...more,
+  };
 }
 
 const textOf = (lines: readonly Line[]): string =>
@@ -48,7 +57,7 @@ describe('a frame', () => {
       question: fc.constantFrom(null, 'quit', 'finish'),
       ending: fc.constantFrom('no', 'after-step', 'now', 'over'),
       finishing: fc.boolean(),
-      held: fc.boolean(),
+      pinned: fc.boolean(),
     });
     fc.assert(
       fc.property(
@@ -112,7 +121,7 @@ describe.each(sizes.map((s) => [`${s.columns}×${s.rows}`, s] as const))('at %s'
   test('the confirmation', () => snapshot(factsAt(lineOf('confirmation.finished') - 4)));
   test('the end', () => snapshot(factsAt(demo.length)));
   test('a question', () => snapshot(factsAt(200, { question: 'quit' })));
-  test('paused', () => snapshot(factsAt(200, { held: true })));
+  test('paused', () => snapshot(factsAt(200, {}, { paused: true })));
   test('stopping', () => snapshot(factsAt(200, { ending: 'now' })));
   test.each(panes.filter((p) => p !== 'overview'))('the pane %s', (pane) =>
     snapshot(factsAt(lineOf('gate.decided', 4) - 3, { pane, scroll: pane === 'feed' ? 'end' : 0 })),

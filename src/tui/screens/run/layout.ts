@@ -4,7 +4,7 @@ import { draftLines } from './draft-pane.ts';
 import { evidenceView } from './evidence-pane.ts';
 import type { Facts } from './facts.ts';
 import { feedLines } from './feed-pane.ts';
-import { header } from './header.ts';
+import { header, stageOf } from './header.ts';
 import { bottomLine, helpLines } from './help-pane.ts';
 import { matrixLines, matrixPane, tabByItself, tabOf } from './matrix-pane.ts';
 import type { RunContext } from './model.ts';
@@ -142,7 +142,8 @@ export function contextOf(f: Facts, size: Size): RunContext {
     steps: rowCount(f.state) - 1,
     lines: view?.lines.length ?? 0,
     height: view ? table - 1 : Math.max(2, Math.floor(table / 3)),
-    searching: f.state.session !== null && f.state.ended === null && f.state.phase !== 'confirming',
+    stage: stageOf(f.state),
+    paused: f.paused,
     matrixTab: tabByItself(f),
     hunks: view?.hunks ?? [],
   };

@@ -3,7 +3,15 @@ import fc from 'fast-check';
 import { runKeys } from '../../keys.ts';
 import { type RunContext, type RunIntent, type RunModel, reduceRun, startModel } from './model.ts';
 
-const at: RunContext = { steps: 5, lines: 40, height: 10, searching: true, matrixTab: 0, hunks: [0, 12, 30] };
+const at: RunContext = {
+  steps: 5,
+  lines: 40,
+  height: 10,
+  stage: 'search',
+  paused: false,
+  matrixTab: 0,
+  hunks: [0, 12, 30],
+};
 
 /** Presses keys one after the other. */
 function press(
@@ -23,7 +31,8 @@ function press(
 
 describe('keys of the run screen', () => {
   test.each<[string, readonly string[], readonly RunIntent[]]>([
-    ['pause and resume', ['p', 'p'], [{ kind: 'pause' }, { kind: 'resume' }]],
+    ['pause', ['p'], [{ kind: 'pause' }]],
+    ['sleep', ['ctrl+z'], [{ kind: 'suspend' }]],
     [
       'stop after the step, and take it back',
       ['s', 's'],
@@ -56,7 +65,31 @@ describe('keys of the run screen', () => {
   ])('%s', (_what, keys, intents) => expect(press(keys)[1]).toEqual(intents));
 
   test('finish is offered only while the search goes on', () => {
-    expect(press(['F'], startModel, { ...at, searching: false })[0].question).toBeNull();
+    expect(press(['F'], startModel, { ...at, stage: 'confirmation' })[0].question).toBeNull();
+  });
+
+  test('a paused run is resumed', () => {
+    expect(press(['p'], startModel, { ...at, paused: true })[1]).toEqual([{ kind: 'resume' }]);
+  });
+
+  test('wishes that nobody could hear are not taken', () => {
+    const opening: RunContext = { ...at, stage: 'opening' };
+    const [model, intents] = press(['p', 's', 'F', 'q', 's', 'n', 'x'], startModel, opening);
+    expect(intents).toEqual([{ kind: 'stop' }]);
+    expect(model).toMatchObject({ ending: 'now', finishing: false });
+    expect(press(['s', 'F', 'q', 's'], startModel, { ...at, stage: 'test' })[1]).toEqual([]);
+  });
+
+  test('a signal stops a run that goes on, and closes one that is over', () => {
+    expect(reduceRun(startModel, { kind: 'stopping' }, at)).toEqual([{ ...startModel, ending: 'now' }, []]);
+    expect(reduceRun({ ...startModel, ending: 'over' }, { kind: 'stopping' }, at)[1]).toEqual([{ kind: 'close' }]);
+  });
+
+  test('the evidence that is read stays that of its step; back in the overview the newest is followed again', () => {
+    const [reading] = press(['e']);
+    expect(reading).toMatchObject({ step: 5, pinned: true });
+    expect(press(['esc'], reading, { ...at, steps: 7 })[0]).toMatchObject({ step: null, pane: 'overview' });
+    expect(press(['k', 'e', 'esc'])[0].step).toBe(4);
   });
 
   test('panes open at their top, the feed at its end, and esc leads back', () => {
@@ -111,9 +144,9 @@ describe('keys of the run screen', () => {
     fc.assert(
       fc.property(fc.array(keys, { maxLength: 60 }), fc.nat(8), fc.nat(50), (pressed, steps, lines) => {
         const [model, intents] = press(pressed, startModel, { ...at, steps, lines });
-        expect(model.step === null || (model.step >= 0 && model.step < Math.max(1, steps))).toBe(true);
+        expect(model.step === null || (model.step >= 0 && model.step <= steps)).toBe(true);
         if (model.scroll !== 'end') expect(model.scroll).toBeGreaterThanOrEqual(0);
-        if (!pressed.some((k) => 'psxFq'.includes(k) || k === 'ctrl+c')) expect(intents).toEqual([]);
+        if (!pressed.some((k) => 'psxFq'.includes(k) || k === 'ctrl+c' || k === 'ctrl+z')) expect(intents).toEqual([]);
         expect(intents.filter((i) => i.kind === 'stop').length).toBeLessThanOrEqual(1);
       }),
     );

@@ -16,6 +16,8 @@ export type RunModel = {
   readonly pane: Pane;
   /** The selected step; null = the newest. */
   readonly step: number | null;
+  /** The step was selected by opening its evidence: it is let go with it. */
+  readonly pinned: boolean;
   /** First line that is shown; 'end' = follows the last one. */
   readonly scroll: number | 'end';
   /** Null = what is being measured now. */
@@ -25,23 +27,23 @@ export type RunModel = {
   readonly ending: Ending;
   /** The search was told to end at its next point. */
   readonly finishing: boolean;
-  readonly held: boolean;
 };
 
 export const startModel: RunModel = {
   pane: 'overview',
   step: null,
+  pinned: false,
   scroll: 'end',
   matrixTab: null,
   diffTab: 0,
   question: null,
   ending: 'no',
   finishing: false,
-  held: false,
 };
 
 /** The only ways out of the screen. */
 export type RunIntent =
+  | { readonly kind: 'suspend' }
   | { readonly kind: 'pause' }
   | { readonly kind: 'resume' }
   | { readonly kind: 'stop-after-step'; readonly wanted: boolean }
@@ -59,6 +61,9 @@ export type RunMessage =
   /** The run is over; the screen stays while something is being read. */
   | { readonly kind: 'over' };
 
+/** `opening`: there is no session yet that could hear a wish. */
+export type Stage = 'opening' | 'search' | 'confirmation' | 'test';
+
 /** What the reducer needs to know of the screen as it is shown. */
 export type RunContext = {
   /** Steps that have a row of their own. */
@@ -66,8 +71,9 @@ export type RunContext = {
   /** Lines of the pane that is shown, and how many of them fit. */
   readonly lines: number;
   readonly height: number;
-  /** The search has not ended yet. */
-  readonly searching: boolean;
+  /** Where the run is: wishes that can't act there are not taken. */
+  readonly stage: Stage;
+  readonly paused: boolean;
   /** The tab of the matrix that is shown while nobody has chosen one. */
   readonly matrixTab: number;
   /** First lines of the hunks of the diff that is shown. */
@@ -80,13 +86,13 @@ type Next = readonly [RunModel, readonly RunIntent[]];
 export function reduceRun(m: RunModel, message: RunMessage, at: RunContext): Next {
   switch (message.kind) {
     case 'stopping':
-      return [m.ending === 'over' ? m : { ...m, ending: 'now', question: null }, []];
+      return m.ending === 'over' ? [m, [{ kind: 'close' }]] : [{ ...m, ending: 'now', question: null }, []];
     case 'over':
       return m.pane === 'overview'
         ? [{ ...m, ending: 'over' }, [{ kind: 'close' }]]
         : [{ ...m, ending: 'over', question: null }, []];
     case 'key':
-      return m.question === null ? onKey(m, message.key, at) : onAnswer(m, m.question, message.key);
+      return m.question === null ? onKey(m, message.key, at) : onAnswer(m, m.question, message.key, at);
     default:
       return message satisfies never;
   }
@@ -103,19 +109,21 @@ function onKey(m: RunModel, key: KeyName, at: RunContext): Next {
 function act(m: RunModel, action: Action, at: RunContext): Next {
   switch (action) {
     case 'pause':
-      if (m.ending === 'now' || m.ending === 'over') return [m, []];
-      return [{ ...m, held: !m.held }, [{ kind: m.held ? 'resume' : 'pause' }]];
+      if (m.ending === 'now' || m.ending === 'over' || at.stage === 'opening') return [m, []];
+      return [m, [{ kind: at.paused ? 'resume' : 'pause' }]];
     case 'after-step': {
-      if (m.ending === 'now' || m.ending === 'over') return [m, []];
+      if (m.ending === 'now' || m.ending === 'over' || at.stage === 'opening' || at.stage === 'test') return [m, []];
       const wanted = m.ending !== 'after-step';
       return [{ ...m, ending: wanted ? 'after-step' : 'no' }, [{ kind: 'stop-after-step', wanted }]];
     }
     case 'stop':
       return stop(m);
     case 'finish':
-      return [m.ending !== 'no' || m.finishing || !at.searching ? m : { ...m, question: 'finish' }, []];
+      return [m.ending !== 'no' || m.finishing || at.stage !== 'search' ? m : { ...m, question: 'finish' }, []];
     case 'quit':
       return [m.ending === 'now' ? m : { ...m, question: 'quit' }, []];
+    case 'suspend':
+      return [m, [{ kind: 'suspend' }]];
     case 'interrupt':
       return m.ending === 'now' ? [m, [{ kind: 'end-now' }]] : stop(m);
     case 'diff':
@@ -124,11 +132,11 @@ function act(m: RunModel, action: Action, at: RunContext): Next {
     case 'feed':
     case 'draft':
     case 'help':
-      return [m.pane === action ? m : open(m, action), []];
+      return [m.pane === action ? m : open(m, action, at), []];
     case 'back':
-      return [m.pane === 'overview' ? { ...m, step: null } : open(m, 'overview'), []];
+      return [m.pane === 'overview' ? { ...m, step: null } : open(m, 'overview', at), []];
     case 'next-pane':
-      return [open(m, panes[(panes.indexOf(m.pane) + 1) % panes.length] ?? 'overview'), []];
+      return [open(m, panes[(panes.indexOf(m.pane) + 1) % panes.length] ?? 'overview', at), []];
     case 'previous-tab':
       return [turn(m, -1, at), []];
     case 'next-tab':
@@ -144,14 +152,14 @@ function stop(m: RunModel): Next {
     : [{ ...m, ending: 'now', question: null }, [{ kind: 'stop' }]];
 }
 
-/** The feed opens at its end, everything else at its top. */
-const open = (m: RunModel, pane: Pane): RunModel => ({
-  ...m,
-  pane,
-  scroll: pane === 'feed' || pane === 'overview' ? 'end' : 0,
-});
+/** The feed opens at its end, everything else at its top. The step that is read stays the one that it was. */
+function open(m: RunModel, pane: Pane, at: RunContext): RunModel {
+  const pinned = pane === 'evidence' && m.step === null ? { step: at.steps, pinned: true } : {};
+  const unpinned = pane === 'overview' && m.pinned ? { step: null, pinned: false } : {};
+  return { ...m, ...pinned, ...unpinned, pane, scroll: pane === 'feed' || pane === 'overview' ? 'end' : 0 };
+}
 
-function onAnswer(m: RunModel, question: 'quit' | 'finish', key: KeyName): Next {
+function onAnswer(m: RunModel, question: 'quit' | 'finish', key: KeyName, at: RunContext): Next {
   const back = { ...m, question: null };
   if (key === 'ctrl+c') return stop(back);
   const yes = key === 'y' || key === 'enter';
@@ -162,11 +170,9 @@ function onAnswer(m: RunModel, question: 'quit' | 'finish', key: KeyName): Next 
         ? [back, []]
         : [m, []];
   if (yes) return stop(back);
-  if (key === 's') return act({ ...back, ending: 'no' }, 'after-step', noContext);
+  if (key === 's') return act({ ...back, ending: 'no' }, 'after-step', at);
   return key === 'n' || key === 'esc' || key === 'q' ? [back, []] : [m, []];
 }
-
-const noContext: RunContext = { steps: 0, lines: 0, height: 0, searching: false, matrixTab: 0, hunks: [] };
 
 /** Tabs of the matrix, of the diff; steps of the evidence. */
 function turn(m: RunModel, by: 1 | -1, at: RunContext): RunModel {
@@ -190,8 +196,9 @@ function turn(m: RunModel, by: 1 | -1, at: RunContext): RunModel {
 /** Another step; beyond the last one the newest is followed. */
 function select(m: RunModel, by: number, at: RunContext): RunModel {
   const now = m.step ?? at.steps;
-  const step = Math.max(0, now + by);
-  return { ...m, step: step >= at.steps ? null : step, scroll: m.pane === 'overview' ? m.scroll : 0 };
+  const step = Math.max(0, Math.min(now + by, at.steps));
+  const follows = step === at.steps && m.pane !== 'evidence';
+  return { ...m, step: follows ? null : step, scroll: m.pane === 'overview' ? m.scroll : 0 };
 }
 
 function move(m: RunModel, action: Action, at: RunContext): RunModel {

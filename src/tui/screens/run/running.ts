@@ -49,7 +49,7 @@ function byTask(f: Facts): readonly RunningTask[] {
 
 function idle(f: Facts): string {
   const { state, model } = f;
-  if (model.held) return ' paused: nothing new starts';
+  if (f.paused) return ' paused: nothing new starts';
   if (model.ending === 'now') return ' what ran is being cleaned up';
   if (state.phase === 'finished' || model.ending === 'over') return ' nothing runs any more';
   return ' …';
