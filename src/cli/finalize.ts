@@ -1,5 +1,5 @@
 import { existsSync, readFileSync, realpathSync, statSync } from 'node:fs';
-import { basename, join, resolve } from 'node:path';
+import { join, resolve } from 'node:path';
 import type { Command } from 'commander';
 import { loadConfig } from '../config/load.ts';
 import type { RunState } from '../events/run-state.ts';
@@ -13,6 +13,7 @@ import type { CommandContext } from './context.ts';
 import { readState, shown, shownDir } from './read-state.ts';
 import { search } from './search.ts';
 import { PLAIN, type Show, YES } from './show.ts';
+import { withSource } from './source-moved.ts';
 import { skillFolder } from './sources.ts';
 
 export function finalizeCommand(program: Command, context: CommandContext): void {
@@ -50,12 +51,7 @@ export function finalizeCommand(program: Command, context: CommandContext): void
               allowUnsandboxed: options.allowUnsandboxed ?? false,
               show: options,
             });
-      const moved = sourceMoved(path);
-      const told =
-        moved === null
-          ? lines
-          : [...lines, `source      ${moved} was changed since the session began; --apply would refuse it`];
-      const data = { ...report, sourceMoved: moved };
+      const { data, lines: told } = withSource(path, report, lines);
       if (!options.apply) return context.io.result(data, told);
       if (!context.io.json) context.io.result(data, told);
       const applied = apply(path);
@@ -66,17 +62,6 @@ export function finalizeCommand(program: Command, context: CommandContext): void
 /** Is there a skill to measure and to hand over? Otherwise the seed is the result, and the test stays sealed. */
 function hasResult(state: RunState): boolean {
   return state.skills.get(state.incumbent)?.version !== 0;
-}
-
-/** The source skill, if it is there and no longer what the session began with nor its result; else null. */
-function sourceMoved(dir: string): string | null {
-  const { state } = readState(dir);
-  const from = state.session?.skill.from ?? '';
-  if (exampleName(from) !== null) return null;
-  const source = join(resolve(dir, from), ...(basename(from) === 'SKILL.md' ? [] : ['SKILL.md']));
-  if (!existsSync(source)) return null;
-  const hash = shortHash(readFileSync(source));
-  return hash === state.session?.skill.hash || hash === state.incumbent ? null : source;
 }
 
 /** Writes the result over the source, if the source still has the hash that the session began with; returns its path. */

@@ -7,6 +7,7 @@ import type { CommandContext } from './context.ts';
 import { NO_IMPROVEMENT } from './exit-codes.ts';
 import { search } from './search.ts';
 import { DELAY, milliseconds, PLAIN, type Show, YES } from './show.ts';
+import { withSource } from './source-moved.ts';
 
 type Options = Flags &
   Show & {
@@ -58,7 +59,8 @@ export function runCommand(program: Command, context: CommandContext): void {
         allowUnsandboxed: options.allowUnsandboxed ?? false,
         show: options,
       });
-      context.io.result(report, lines);
+      const told = options.finalize ? withSource(path, report, lines) : { data: report, lines };
+      context.io.result(told.data, told.lines);
       if (options.exitCode && report.result !== 'improved') process.exitCode = NO_IMPROVEMENT;
     });
 }

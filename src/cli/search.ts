@@ -10,6 +10,7 @@ import type { Io } from './io.ts';
 import { shownDir } from './read-state.ts';
 import type { Show } from './show.ts';
 import { stopOnSignals } from './signals.ts';
+import { skillCommands } from './skill-commands.ts';
 import { plainSurface, type Surface } from './surface.ts';
 import { hasScreen, WATCHED_MS } from './terminal.ts';
 import { backendOf, learner, optimizerOf, preflight, redactor, sessionParts, taskNotes, workersOf } from './wiring.ts';
@@ -100,7 +101,13 @@ async function searchOn(
     const workers = workersOf(session.config);
     const rollouts = backendOf(session, { ...o, rehearsalDelayMs: delayMs });
     const proposals = optimizerOf(session, o.dir);
-    const findings = await preflight([rollouts, proposals, taskNotes(session.pack.tasks), learner(session.config)]);
+    const findings = await preflight([
+      rollouts,
+      proposals,
+      taskNotes(session.pack.tasks),
+      skillCommands(session),
+      learner(session.config),
+    ]);
     session.check({ versions: {}, workers });
     const report = () =>
       afterRun(session.state, { command: o.command, dir: shownDir(o.dir), head: session.journal.position });

@@ -20,8 +20,8 @@ export function missingCommands(tasks: readonly Task[], pathEnv: string): readon
     });
 }
 
-/** Relative folders of a PATH do not count: a rollout has a current directory of its own. */
-function isOnPath(command: string, pathEnv: string): boolean {
+/** Does a folder of the PATH hold the command? Relative folders do not count: a rollout has a current directory of its own. */
+export function isOnPath(command: string, pathEnv: string): boolean {
   return pathEnv
     .split(delimiter)
     .filter((folder) => isAbsolute(folder))
