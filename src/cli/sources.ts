@@ -45,7 +45,7 @@ export function sources(
       for (const w of seedWarnings(document, folder === null ? (example ?? '') : basename(folder))) onWarning(w);
       const copy = join(to, document.name);
       if (folder === null) writeExample(example ?? '', example ?? '', copy);
-      else await copyTree(folder, copy, { code: 'skill' });
+      else await copyTree(folder, copy, { code: 'skill', named: 'SKILL.md' });
       return { name: document.name, text, ...(await bundleOf(copy)), from: config.skill };
     },
     async importPack(config, to) {

@@ -12,6 +12,7 @@ import { dirname, join } from 'node:path';
 import { sha256 } from '../ports/hash.ts';
 import { type Ended, Place, type Running } from './binary.ts';
 import { essence } from './sessions.ts';
+import { Terminal, type TerminalOptions } from './terminal.ts';
 
 // A skill and a pack as a user might bring them: eight small tasks of a post office, and a skill that knows one of
 // the three things they ask for.
@@ -163,6 +164,14 @@ export class OwnSession {
   /** The environment of its commands. */
   get env(): Readonly<Record<string, string>> {
     return { TMPDIR: this.place.temp, HOLD_DIR: this.hold };
+  }
+
+  /** Starts a command in a terminal; as `$SKILLOPT` in a line of sh when it is a text. */
+  inTerminal(command: readonly string[] | string, options: TerminalOptions = {}): Terminal {
+    const more = { ...options, env: { ...this.env, ...options.env } };
+    return typeof command === 'string'
+      ? Terminal.shell(this.place, command, more)
+      : Terminal.open(this.place, command, more);
   }
 
   start(args: readonly string[]): Running {

@@ -87,6 +87,20 @@ describe('copyTree', () => {
     expect(await readdir(dir)).toEqual(['a folder']);
   });
 
+  test('takes the one file that the user has named through a link that leads out, and no other', async () => {
+    await writeFiles(from, { x: 'x' });
+    await writeFiles(dir, { 'elsewhere/real.md': 'the text' });
+    await symlink('../elsewhere/real.md', join(from, 'SKILL.md'));
+    await copyTree(from, to, { named: 'SKILL.md' });
+    expect(await readFile(join(to, 'SKILL.md'), 'utf8')).toBe('the text');
+    expect((await lstat(join(to, 'SKILL.md'))).isSymbolicLink()).toBe(false);
+    expect((await refusal(copyTree(from, join(dir, 'other'), {}))).where).toStartWith(`${from}/SKILL.md: `);
+    await symlink('../elsewhere', join(from, 'folder'));
+    expect((await refusal(copyTree(from, join(dir, 'other'), { named: 'folder' }))).where).toContain(
+      `${from}/folder: `,
+    );
+  });
+
   test('lists twenty of many such links, and how many more', async () => {
     await writeFiles(from, { x: 'x' });
     for (let n = 0; n < 30; n++) await symlink('/etc', join(from, `l${n}`));

@@ -8,7 +8,7 @@ import { requireTree, type Tree, type TreeLimits } from './tree.ts';
  * Copies a skill folder or a pack into the session. What belongs to the folder is told by `readTree`: everything but
  * `.DS_Store` and a `.git` in its root. Links inside become the files they lead to; exec bits are kept, other mode
  * bits become 644 and 755. The copy grows in a hidden sibling and is renamed at the end: `to` is whole or absent. The
- * source is only read. Afterwards `hashTree(to)` equals `hashTree(from)`.
+ * source is only read. `named`: see `readTree`. Afterwards `hashTree(to)` equals `hashTree(from)`.
  *
  * Throws `options.code` (default `pack`) when the source can't be taken (see `requireTree`) or holds the target, and
  * `disk` when `to` exists already or can't be written.
@@ -16,11 +16,11 @@ import { requireTree, type Tree, type TreeLimits } from './tree.ts';
 export async function copyTree(
   from: string,
   to: string,
-  options: { readonly code?: FailureCode; readonly limits?: TreeLimits } = {},
+  options: { readonly code?: FailureCode; readonly limits?: TreeLimits; readonly named?: string } = {},
 ): Promise<void> {
   const code = options.code ?? 'pack';
   const target = resolve(to);
-  const tree = await requireTree(from, code, options.limits);
+  const tree = await requireTree(from, code, options.limits, options.named);
   if (await exists(target)) {
     throw fail(
       'disk',

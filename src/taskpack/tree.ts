@@ -46,9 +46,10 @@ export const treeLimits: TreeLimits = { maxBytes: 2_000_000_000, maxFiles: 100_0
  * Lists a folder without executing or changing anything. Left out: `.DS_Store` everywhere and `.git` directly in the
  * root (a skill or task that is a repository of its own); all else belongs to the tree, `node_modules` and a `.git`
  * further down (a task's fixture) included. Links that lead out of the folder, dangling or circular links, special
- * files and unreadable ones are problems. The root itself may be a link. Throws only when the root can't be listed.
+ * files and unreadable ones are problems. The root itself may be a link, and so may the file `named`: the path of one
+ * that the user has named, wherever it leads. Throws only when the root can't be listed.
  */
-export async function readTree(root: string, limits: TreeLimits = treeLimits): Promise<Tree> {
+export async function readTree(root: string, limits: TreeLimits = treeLimits, named?: string): Promise<Tree> {
   const realRoot = await realpath(root);
   const files: TreeFile[] = [];
   const directories: string[] = [];
@@ -68,7 +69,8 @@ export async function readTree(root: string, limits: TreeLimits = treeLimits): P
       });
       return;
     }
-    if (!inside(source)) {
+    const info = await stat(source);
+    if (!inside(source) && !(path === named && info.isFile())) {
       problems.push({
         path,
         what: 'a symbolic link that leads out of the folder',
@@ -76,7 +78,6 @@ export async function readTree(root: string, limits: TreeLimits = treeLimits): P
       });
       return;
     }
-    const info = await stat(source);
     if (info.isDirectory()) {
       if (above.includes(source)) {
         problems.push({
@@ -166,8 +167,13 @@ async function hashFile(path: string): Promise<string> {
 }
 
 /** The listing of a folder that must be whole. Throws `code` with every problem of the tree. */
-export async function requireTree(root: string, code: FailureCode, limits: TreeLimits = treeLimits): Promise<Tree> {
-  const tree = await readTree(root, limits).catch((cause: unknown) => {
+export async function requireTree(
+  root: string,
+  code: FailureCode,
+  limits: TreeLimits = treeLimits,
+  named?: string,
+): Promise<Tree> {
+  const tree = await readTree(root, limits, named).catch((cause: unknown) => {
     throw fail(code, 'the folder can not be read', root, 'check its path and its permissions', { cause });
   });
   const first = tree.problems[0];
