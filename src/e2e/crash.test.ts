@@ -103,7 +103,7 @@ describe('a session that is killed again and again comes to the result of the un
 
   test('at random times, in a terminal', () =>
     killAtRandom(6, (place) => {
-      const terminal = Terminal.open(place, ['demo']);
+      const terminal = Terminal.open(place, ['demo', '--yes', '--delay', '0']);
       return { over: terminal.over, kill: (signal) => terminal.kill(signal), gone: () => terminal.close() };
     }));
 });

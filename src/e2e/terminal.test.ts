@@ -23,7 +23,7 @@ function App() {
   useInput((input) => {
     if (input === 'q') exit();
     else if (input === 'w') console.log('a stray line');
-    else setPresses((n) => n + 1);
+    else setPresses((n) => n + input.length);
   });
   const height = (follows === 'true' ? rows : first) + Number(more);
   return (

@@ -11,7 +11,7 @@ const DEADLINE_MS = 60_000;
 const ESC_MS = 30;
 
 /** How long a program may take to answer a key before the next one is pressed all the same. */
-const KEY_MS = 30;
+const KEY_MS = 100;
 
 /** The flag of the tty by which it hands over whole lines. */
 const ICANON = process.platform === 'darwin' ? 0x100 : 0x2;
