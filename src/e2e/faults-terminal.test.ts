@@ -2,7 +2,8 @@ import { afterAll, describe, expect, test } from 'bun:test';
 import { Place, removePlaces, until } from './binary.ts';
 import { bestSkill, OwnSession, splits, undisturbed } from './own-pack.ts';
 import { essence, finishedDemo, performedAgain } from './sessions.ts';
-import { Terminal, ttyModes } from './terminal.ts';
+import { Terminal } from './terminal.ts';
+import { ttyModes } from './tty.ts';
 
 afterAll(removePlaces);
 

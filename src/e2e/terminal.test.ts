@@ -2,7 +2,8 @@ import { afterAll, describe, expect, test } from 'bun:test';
 import { symlinkSync, writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { Place, removePlaces, until } from './binary.ts';
-import { Terminal, type TerminalOptions, ttyModes } from './terminal.ts';
+import { Terminal, type TerminalOptions } from './terminal.ts';
+import { ttyModes } from './tty.ts';
 
 afterAll(removePlaces);
 

@@ -1,6 +1,8 @@
-import xterm, { type IBufferCell, type Terminal as Model } from '@xterm/headless';
+import type { IBufferCell, Terminal as Model } from '@xterm/headless';
 import { atEnd, binary, type Place, type RunOptions } from './binary.ts';
 import { FrameWatch, SETTLE_MS } from './frame-watch.ts';
+import { type Style, screenModel, styleOf } from './screen-model.ts';
+import { type KeyName, keys } from './tty.ts';
 
 // The built binary in a terminal, as tests use it: a real process on a PTY, and a model of the screen that it draws on.
 
@@ -16,31 +18,6 @@ const KEY_MS = 100;
 /** The flag of the tty by which it hands over whole lines. */
 const ICANON = process.platform === 'darwin' ? 0x100 : 0x2;
 
-/** The keys that have names; any other text is typed as it is. */
-export const keys = {
-  up: '\x1b[A',
-  down: '\x1b[B',
-  right: '\x1b[C',
-  left: '\x1b[D',
-  home: '\x1b[H',
-  end: '\x1b[F',
-  pageUp: '\x1b[5~',
-  pageDown: '\x1b[6~',
-  enter: '\r',
-  esc: '\x1b',
-  tab: '\t',
-  shiftTab: '\x1b[Z',
-  backspace: '\x7f',
-  delete: '\x1b[3~',
-  space: ' ',
-  ctrlC: '\x03',
-  ctrlD: '\x04',
-  ctrlP: '\x10',
-  ctrlU: '\x15',
-  ctrlZ: '\x1a',
-} as const;
-export type KeyName = keyof typeof keys;
-
 export type TerminalOptions = RunOptions & {
   /** Default 80. */
   readonly columns?: number;
@@ -55,17 +32,6 @@ export type TerminalEnd = { readonly code: number | null; readonly signal: NodeJ
 
 /** What is to stand on the screen: a text, a pattern, or whatever a function makes of it. */
 export type Wanted = string | RegExp | ((screen: string) => boolean);
-
-/** How a piece of the screen looks. */
-export type Style = {
-  readonly coloured: boolean;
-  readonly bold: boolean;
-  readonly dim: boolean;
-  readonly inverse: boolean;
-};
-
-/** Modes of the tty as a shell has them before and after a program. */
-export type TtyModes = { readonly canonical: boolean; readonly echo: boolean; readonly signals: boolean };
 
 /**
  * A process on a PTY of its own. `close` ends it with all that it has started in its group, and fails when a frame did
@@ -83,8 +49,7 @@ export class Terminal implements AsyncDisposable {
 
   private constructor(command: readonly string[], options: Required<TerminalOptions>) {
     const { columns: cols, rows, cwd } = options;
-    this.model = new xterm.Terminal({ cols, rows, allowProposedApi: true, scrollback: 10_000 });
-    measureAsTerminalsDo(this.model);
+    this.model = screenModel(cols, rows);
     this.watch = new FrameWatch(this.model, options.settleMs);
     for (const [final, visible] of [
       ['h', true],
@@ -349,53 +314,9 @@ export class Terminal implements AsyncDisposable {
   }
 }
 
-/** The modes that the last `stty -a` of a terminal's output has told. */
-export function ttyModes(output: string): TtyModes {
-  const told = output.slice(output.lastIndexOf('speed '));
-  const is = (name: string): boolean => {
-    const found = new RegExp(`(?<=[\\s;])(-?)${name}(?=[\\s;])`).exec(told);
-    if (found === null) throw new Error(`stty does not tell of ${name}:\n${output}`);
-    return found[1] === '';
-  };
-  return { canonical: is('icanon'), echo: is('echo'), signals: is('isig') };
-}
-
 const soon = () => new Promise<void>((next) => setTimeout(next, 2));
 
 function holdsFor(wanted: Wanted): (screen: string) => boolean {
   if (typeof wanted === 'string') return (screen) => screen.includes(wanted);
   return wanted instanceof RegExp ? (screen) => wanted.test(screen) : wanted;
-}
-
-function styleOf(cell: IBufferCell): Style {
-  return {
-    coloured: !cell.isFgDefault() || !cell.isBgDefault(),
-    bold: cell.isBold() !== 0,
-    dim: cell.isDim() !== 0,
-    inverse: cell.isInverse() !== 0,
-  };
-}
-
-/** The model's own table of widths is that of 2010, in which an emoji is as wide as a letter. */
-function measureAsTerminalsDo(model: Model): void {
-  const widths = new Map<number, 0 | 1 | 2>();
-  const wcwidth = (code: number): 0 | 1 | 2 => {
-    const known = widths.get(code);
-    if (known !== undefined) return known;
-    const width = Math.min(2, Bun.stringWidth(String.fromCodePoint(code))) as 0 | 1 | 2;
-    widths.set(code, width);
-    return width;
-  };
-  model.unicode.register({
-    version: 'now',
-    wcwidth,
-    // bit 0: joins the cell before; bits 1 and 2: the width
-    charProperties(code, before) {
-      const width = wcwidth(code);
-      const widthBefore = (before >> 1) & 3;
-      const joins = width === 0 && widthBefore > 0;
-      return ((joins ? widthBefore : width) << 1) | (joins ? 1 : 0);
-    },
-  });
-  model.unicode.activeVersion = 'now';
 }
