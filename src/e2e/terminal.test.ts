@@ -85,7 +85,8 @@ describe.each([
 
   test('finds a frame that is one row too tall, from the start', async () => {
     const terminal = fixture({ more: 1, incremental });
-    await terminal.waitFor('80 by 24 after 0');
+    const end = '\x1b[?2026l'; // of the frame, which comes by itself
+    await terminal.waitFor((screen) => screen.includes('80 by 24 after 0') && terminal.output.includes(end));
     expect(await ended(terminal)).toMatch(
       /80×24: the screen scrolled[\s\S]*first row is not the header but "→ — é 汉 🦀/,
     );
