@@ -6,7 +6,7 @@ import type { Texts } from './texts.ts';
 /** Texts in memory, for tests. */
 export class TextMemory implements Texts {
   constructor(readonly texts = new Map<string, string>()) {}
-  put(text: string): string {
+  async put(text: string): Promise<string> {
     const hash = sha256(text);
     this.texts.set(hash, text);
     return hash;

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test';
-import { appendFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { appendFileSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { chainHash, GENESIS, Journal, readLog, readText } from './journal.ts';
@@ -163,7 +163,7 @@ describe('the lock', () => {
     const ready = join(dir, 'ready');
     writeFileSync(
       script,
-      `import { takeLock } from ${JSON.stringify(join(import.meta.dir, 'lock.ts'))};\ntakeLock(${JSON.stringify(dir)});\nawait Bun.write(${JSON.stringify(ready)}, 'x');\nsetInterval(() => {}, 1000);\n`,
+      `import { takeLock } from ${JSON.stringify(join(import.meta.dir, 'lock.ts'))};\nconst lock = takeLock(${JSON.stringify(dir)});\nawait Bun.write(${JSON.stringify(ready)}, 'x');\nsetInterval(() => lock, 1000);\n`,
     );
     const holder = Bun.spawn([process.execPath, script], { stdout: 'ignore', stderr: 'inherit' });
     try {
@@ -183,14 +183,18 @@ describe('the lock', () => {
 });
 
 describe('texts by hash', () => {
-  test('missing and changed are told apart', () => {
-    inTemp((dir) => {
+  test('missing and changed are told apart', async () => {
+    const dir = mkdtempSync(join(tmpdir(), 'skillopt-journal-'));
+    try {
       const texts = new TextFiles(dir);
-      const hash = texts.put('hello');
+      const hash = await texts.put('hello');
       expect([texts.get(hash), texts.check(hash), texts.check('0'.repeat(64))]).toEqual(['hello', 'ok', 'missing']);
+      expect(readdirSync(join(dir, hash.slice(0, 2)))).toEqual([`${hash}.txt`]);
       appendFileSync(join(dir, hash.slice(0, 2), `${hash}.txt`), '!');
       expect(texts.check(hash)).toBe('changed');
       expect(() => texts.get(hash)).toThrow('changed');
-    });
+    } finally {
+      rmSync(dir, { recursive: true, force: true });
+    }
   });
 });

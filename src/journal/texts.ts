@@ -9,6 +9,7 @@ import {
   rmSync,
   writeSync,
 } from 'node:fs';
+import { mkdir, open, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { fail } from '../ports/failure.ts';
 import { sha256 } from '../ports/hash.ts';
@@ -16,8 +17,8 @@ import { diskFailure } from './journal.ts';
 
 /** Texts beside the log, by their SHA-256. Written whole before the event that names them. */
 export interface Texts {
-  /** Keeps a text; returns its hash. */
-  put(text: string): string;
+  /** Keeps a text; its hash, as soon as it is on the disk. */
+  put(text: string): Promise<string>;
   /** The text, or a failure that tells *missing* from *changed*. */
   get(hash: string): string;
   /** What is wrong with a text, without throwing. */
@@ -31,10 +32,10 @@ export class TextFiles implements Texts {
     return join(this.dir, hash.slice(0, 2), `${hash}.txt`);
   }
 
-  put(text: string): string {
+  async put(text: string): Promise<string> {
     const hash = sha256(text);
     const path = this.path(hash);
-    if (!existsSync(path)) writeWhole(path, text, 0o600);
+    if (!existsSync(path)) await writeWholeBeside(path, text, 0o600);
     return hash;
   }
 
@@ -61,10 +62,30 @@ export class TextFiles implements Texts {
 }
 
 let writes = 0;
+const siblingOf = (path: string) => `${path}.${process.pid}-${++writes}.tmp`;
+
+/** As `writeWhole`, while the event loop goes on: the disk may take its time. */
+async function writeWholeBeside(path: string, text: string, mode: number): Promise<void> {
+  const sibling = siblingOf(path);
+  try {
+    await mkdir(dirname(path), { recursive: true });
+    const file = await open(sibling, 'wx', mode);
+    try {
+      await file.writeFile(text);
+      await file.sync();
+    } finally {
+      await file.close();
+    }
+    await rename(sibling, path);
+  } catch (cause) {
+    await rm(sibling, { force: true }).catch(() => {});
+    throw diskFailure('a file can’t be written', path, cause);
+  }
+}
 
 /** Writes a file whole or not at all: a sibling, synced, then renamed over it. */
 export function writeWhole(path: string, text: string, mode = 0o644): void {
-  const sibling = `${path}.${process.pid}-${++writes}.tmp`;
+  const sibling = siblingOf(path);
   try {
     mkdirSync(dirname(path), { recursive: true });
     const fd = openSync(sibling, 'wx', mode);

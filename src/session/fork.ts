@@ -95,7 +95,7 @@ export async function forkSession(o: ForkRequest, parts: ForkParts): Promise<For
         versions: () => parts.versions(config.ofParent),
         notes,
       });
-      copyTexts(log, from, growing);
+      await copyTexts(log, from, growing);
       writeWhole(growing.config, config.text);
       const edits = join(o.dir, 'rehearsal.json');
       if (existsSync(edits)) copyFileSync(edits, join(growing.dir, 'rehearsal.json'));
@@ -220,10 +220,11 @@ async function packOf(
 }
 
 /** The trajectories that inherited outcomes name; one that is missing or changed is told. */
-function copyTexts(log: ForkLog, from: SessionPaths, growing: SessionPaths): void {
+async function copyTexts(log: ForkLog, from: SessionPaths, growing: SessionPaths): Promise<void> {
   const [source, target] = [new TextFiles(from.texts), new TextFiles(growing.texts)];
   for (const effect of log.effects)
-    if (effect.type === 'rollout.finished' && effect.trajectory !== null) target.put(source.get(effect.trajectory));
+    if (effect.type === 'rollout.finished' && effect.trajectory !== null)
+      await target.put(source.get(effect.trajectory));
 }
 
 /** What the file system says of the new directory; a fault of this program stays one. */

@@ -234,7 +234,7 @@ export class Pool {
         const trajectory =
           result.trajectory === null
             ? null
-            : this.o.texts.put(JSON.stringify(await redactTrajectory(result.trajectory, this.o.redact)));
+            : await this.o.texts.put(JSON.stringify(await redactTrajectory(result.trajectory, this.o.redact)));
         const outcome = await redactOutcome(result.outcome, this.o.redact);
         if (this.closed) return; // the process is ending; this rollout will be found lost
         const line = this.journal.append({

@@ -1,4 +1,4 @@
-import { realpath } from 'node:fs/promises';
+import { realpathSync } from 'node:fs';
 import { type Failure, fail } from '../../ports/failure.ts';
 import type { Outcome } from '../../ports/outcome.ts';
 import type { Finding } from '../../ports/preflight.ts';
@@ -65,7 +65,7 @@ export class LocalRollouts implements Rollouts {
     const sinceMs = Date.now();
     try {
       versions = await this.versions();
-      folders = await makeFolders(await this.#tempRoot(), this.#options.sessionId, key);
+      folders = await makeFolders(this.#tempRoot(), this.#options.sessionId, key);
     } catch (error) {
       return { kind: 'failed', key, failure: failureToStart(error, this.#options.tempRoot) };
     }
@@ -126,8 +126,8 @@ export class LocalRollouts implements Rollouts {
   }
 
   /** Agents see the real path of their folders, whatever links lead there. */
-  #tempRoot(): Promise<string> {
-    return realpath(this.#options.tempRoot);
+  #tempRoot(): string {
+    return realpathSync(this.#options.tempRoot);
   }
 }
 

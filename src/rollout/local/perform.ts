@@ -102,7 +102,7 @@ async function judge(
   // What the agent left running must be gone before the tests come into being.
   await reapRollout(context.mark);
   if (context.cancelled.aborted) return { kind: 'cancelled' };
-  const changed = mount !== null && (await skillChanged(mount));
+  const changed = mount !== null && skillChanged(mount);
   if (mount !== null) await unlinkSkill(mount);
 
   const early = unscoredBeforeVerifier(agent, changed);

@@ -1,4 +1,5 @@
-import { chmod, lstat, mkdir, readdir, readFile, readlink, rm, rmdir, symlink, writeFile } from 'node:fs/promises';
+import { chmodSync, lstatSync, readdirSync, readFileSync, readlinkSync, rmdirSync } from 'node:fs';
+import { mkdir, rm, symlink, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { fail } from '../../ports/failure.ts';
 import { sha256 } from '../../ports/hash.ts';
@@ -10,8 +11,8 @@ import type { Folders } from './folders.ts';
 /** A skill as it lies in a rollout. */
 export type Mount = {
   readonly dir: string;
-  /** Over every path, kind, permission and byte, taken when it was mounted. */
-  readonly digest: string;
+  /** What it was when it was mounted. */
+  readonly tree: Tree;
   /** Links to it where the agent looks for skills, and folders that were made for them; taken away before the verifier. */
   readonly links: readonly string[];
   readonly madeFolders: readonly string[];
@@ -30,7 +31,7 @@ export async function mountSkill(skill: MountedSkill, folders: Folders, places: 
   await mkdir(dir, { recursive: true });
   if (skill.bundleDir !== null) await copyTree(skill.bundleDir, dir, { except: ['SKILL.md'] });
   await writeFile(join(dir, 'SKILL.md'), skill.text, { mode: 0o444 });
-  await makeReadOnly(dir);
+  makeReadOnly(dir);
   const links: string[] = [];
   const madeFolders: string[] = [];
   for (const place of places) {
@@ -43,7 +44,7 @@ export async function mountSkill(skill: MountedSkill, folders: Folders, places: 
     await symlink(dir, link);
     links.push(link);
   }
-  return { dir, digest: await treeDigest(dir), links, madeFolders };
+  return { dir, tree: treeOf(dir, anySize), links, madeFolders };
 }
 
 /** File systems take 255 bytes; what is made beside the folder may need a few. */
@@ -61,16 +62,31 @@ function whyNoFolderName(name: string): string | null {
 
 /** Takes the links away again, and the folders made for them where nothing else has come into them. */
 export async function unlinkSkill(mount: Mount): Promise<void> {
-  for (const link of mount.links) {
-    const stat = await lstat(link).catch(() => null);
-    if (stat?.isSymbolicLink()) await rm(link);
+  for (const link of mount.links) if (isLink(link)) await rm(link);
+  for (const folder of mount.madeFolders) {
+    try {
+      rmdirSync(folder);
+    } catch {
+      // something else has come into it, or it is gone
+    }
   }
-  for (const folder of mount.madeFolders) await rmdir(folder).catch(() => {});
+}
+
+function isLink(path: string): boolean {
+  try {
+    return lstatSync(path).isSymbolicLink();
+  } catch {
+    return false;
+  }
 }
 
 /** True when the agent changed, added or removed anything in the skill's folder. */
-export async function skillChanged(mount: Mount): Promise<boolean> {
-  return (await treeDigest(mount.dir).catch(() => '')) !== mount.digest;
+export function skillChanged(mount: Mount): boolean {
+  try {
+    return treeOf(mount.dir, mount.tree).digest !== mount.tree.digest;
+  } catch {
+    return true;
+  }
 }
 
 /** Deepest first. */
@@ -80,29 +96,39 @@ function foldersBetween(first: string, last: string): readonly string[] {
   return all;
 }
 
-async function makeReadOnly(folder: string): Promise<void> {
-  for (const entry of await readdir(folder, { withFileTypes: true })) {
+function makeReadOnly(folder: string): void {
+  for (const entry of readdirSync(folder, { withFileTypes: true })) {
     const path = join(folder, entry.name);
-    if (entry.isDirectory()) await makeReadOnly(path);
-    else if (entry.isFile()) await chmod(path, (await lstat(path)).mode & 0o555);
+    if (entry.isDirectory()) makeReadOnly(path);
+    else if (entry.isFile()) chmodSync(path, lstatSync(path).mode & 0o555);
   }
-  await chmod(folder, readOnlyFolder);
+  chmodSync(folder, readOnlyFolder);
 }
 
-async function treeDigest(folder: string): Promise<string> {
+/** A folder as it is: a digest over every path, kind, permission and byte, and how much there is to look at. */
+type Tree = { readonly digest: string; readonly entries: number; readonly largestBytes: number };
+type Size = Omit<Tree, 'digest'>;
+
+const anySize: Size = { entries: Number.POSITIVE_INFINITY, largestBytes: Number.POSITIVE_INFINITY };
+
+/** Throws at what goes beyond `most`: no agent makes us read more than was mounted. */
+function treeOf(folder: string, most: Size): Tree {
   const lines: string[] = [];
-  const visit = async (path: string, name: string): Promise<void> => {
-    const stat = await lstat(path);
+  let largestBytes = 0;
+  const visit = (path: string, name: string): void => {
+    const stat = lstatSync(path);
+    if (stat.isFile()) largestBytes = Math.max(largestBytes, stat.size);
+    if (lines.length >= most.entries || largestBytes > most.largestBytes) throw new Error('more than was mounted');
     const kind = `${name}\0${stat.mode.toString(8)}\0`;
     if (stat.isDirectory()) {
       lines.push(kind);
-      for (const entry of (await readdir(path)).sort()) await visit(join(path, entry), `${name}/${entry}`);
+      for (const entry of readdirSync(path).sort()) visit(join(path, entry), `${name}/${entry}`);
     } else if (stat.isSymbolicLink()) {
-      lines.push(kind + (await readlink(path)));
+      lines.push(kind + readlinkSync(path));
     } else {
-      lines.push(kind + (stat.isFile() ? sha256(await readFile(path)) : ''));
+      lines.push(kind + (stat.isFile() ? sha256(readFileSync(path)) : ''));
     }
   };
-  await visit(folder, '');
-  return sha256(lines.join('\n'));
+  visit(folder, '');
+  return { digest: sha256(lines.join('\n')), entries: lines.length, largestBytes };
 }

@@ -1,4 +1,15 @@
-import { chmod, lstat, mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import {
+  type BigIntStats,
+  chmodSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  type Stats,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Task } from '../../ports/task.ts';
 import type { ProcessEnd } from '../../process/process-end.ts';
@@ -28,14 +39,14 @@ export async function runVerifier(
   env: Readonly<Record<string, string>>,
   context: LaunchContext,
 ): Promise<VerifierRun> {
-  const trace = await traceOfAgent(folders);
+  const trace = traceOfAgent(folders);
   if (trace !== null) return { kind: 'tampered', detail: trace };
   const startedNs = await nextMoment(folders.root);
   await keepWorkspace(folders);
   await rm(folders.tests, { recursive: true, force: true });
   await copyTree(join(task.dir, 'tests'), folders.tests);
   await rm(folders.verifierLogs, { recursive: true, force: true });
-  await mkdir(folders.verifierLogs);
+  mkdirSync(folders.verifierLogs);
   const end = await launch(context, {
     command: await scriptCommand(join(folders.tests, 'test.sh')),
     cwd: folders.workspace,
@@ -46,8 +57,7 @@ export async function runVerifier(
   });
   demandStarted(end);
   const read = (name: string) => readReward(join(folders.verifierLogs, name), startedNs);
-  const [json, text] = await Promise.all([read('reward.json'), read('reward.txt')]);
-  return { kind: 'ended', end, files: { json, text, startedNs } };
+  return { kind: 'ended', end, files: { json: read('reward.json'), text: read('reward.txt'), startedNs } };
 }
 
 const clockOf = (root: string): string => join(root, '.clock');
@@ -61,55 +71,66 @@ const coarsestMs = 2_100;
  */
 async function nextMoment(folder: string): Promise<bigint> {
   const path = clockOf(folder);
-  const touch = async () => {
-    await writeFile(path, '.');
-    return (await stat(path, { bigint: true })).mtimeNs;
+  const touch = () => {
+    writeFileSync(path, '.');
+    return statSync(path, { bigint: true }).mtimeNs;
   };
-  const before = await touch();
+  const before = touch();
   const giveUpAt = performance.now() + coarsestMs;
   for (;;) {
-    const now = await touch();
+    const now = touch();
     if (now > before || performance.now() > giveUpAt) return now;
     await new Promise((resolve) => setTimeout(resolve, 1));
   }
 }
 
 /** What shows that the agent prepared the verdict; null = nothing does. */
-async function traceOfAgent(folders: Folders): Promise<string | null> {
-  if (!(await isPlainFolder(folders.logs))) return 'the agent replaced the folder of the logs';
-  if ((await lstat(clockOf(folders.root)).catch(() => null)) !== null) {
+function traceOfAgent(folders: Folders): string | null {
+  if (!found(folders.logs)?.isDirectory()) return 'the agent replaced the folder of the logs';
+  if (found(clockOf(folders.root)) !== null) {
     return "the agent put something where the verifier's start is measured";
   }
-  const names = await readdir(folders.verifierLogs).catch(() => []);
-  const reward = names.find((name) => name.startsWith('reward.'));
+  const reward = namesIn(folders.verifierLogs).find((name) => name.startsWith('reward.'));
   return reward === undefined ? null : `${reward} was there before the verifier began`;
 }
 
 /** An agent that removed its workspace is judged on an empty one, one that closed it on what is in it. */
 async function keepWorkspace(folders: Folders): Promise<void> {
-  const found = await lstat(folders.workspace).catch(() => null);
-  if (found?.isDirectory()) {
-    if ((found.mode & 0o700) !== 0o700) await chmod(folders.workspace, found.mode | 0o700);
+  const left = found(folders.workspace);
+  if (left?.isDirectory()) {
+    if ((left.mode & 0o700) !== 0o700) chmodSync(folders.workspace, left.mode | 0o700);
     return;
   }
   await rm(folders.workspace, { recursive: true, force: true });
-  await mkdir(folders.workspace);
+  mkdirSync(folders.workspace);
 }
 
-async function isPlainFolder(path: string): Promise<boolean> {
-  return (await lstat(path).catch(() => null))?.isDirectory() ?? false;
+function found(path: string): Stats | null {
+  try {
+    return lstatSync(path);
+  } catch {
+    return null;
+  }
 }
 
-async function readReward(path: string, startedNs: bigint): Promise<RewardFile | null> {
+function namesIn(folder: string): readonly string[] {
+  try {
+    return readdirSync(folder);
+  } catch {
+    return [];
+  }
+}
+
+function readReward(path: string, startedNs: bigint): RewardFile | null {
   const unread = { bytes: null, sizeBytes: 0, plain: true, modifiedNs: startedNs, unreadable: null };
   try {
-    const found = await lstat(path, { bigint: true });
-    const plain = found.isFile();
-    const sizeBytes = Number(found.size);
-    const file = { ...unread, sizeBytes, plain, modifiedNs: found.mtimeNs };
+    const left: BigIntStats = lstatSync(path, { bigint: true });
+    const plain = left.isFile();
+    const sizeBytes = Number(left.size);
+    const file = { ...unread, sizeBytes, plain, modifiedNs: left.mtimeNs };
     // Neither a pipe, which would never end, nor a link, nor a giant is opened.
     if (!plain || sizeBytes > maxRewardBytes) return file;
-    return { ...file, bytes: await readFile(path) };
+    return { ...file, bytes: readFileSync(path) };
   } catch (error) {
     const code = errorCode(error);
     if (code === 'ENOENT' || code === 'ENOTDIR') return null;
