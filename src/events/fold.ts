@@ -27,6 +27,7 @@ export class Fold {
   private inheritedLeft = 0;
   private lastRound = 0;
   private runningMs = 0;
+  private lastAtMs: number | null = null;
 
   constructor() {
     this.s = {
@@ -95,9 +96,10 @@ export class Fold {
 
   /** Time runs from line to line; not while it is paused, not between two processes, and never backwards. */
   private clock(event: LoggedEvent): void {
-    const { lastAt, paused } = this.s;
-    if (lastAt !== null && paused === null && event.type !== 'session.resumed')
-      this.runningMs += Math.max(0, Date.parse(event.at) - Date.parse(lastAt));
+    const atMs = Date.parse(event.at);
+    if (this.lastAtMs !== null && this.s.paused === null && event.type !== 'session.resumed')
+      this.runningMs += Math.max(0, atMs - this.lastAtMs);
+    this.lastAtMs = atMs;
     this.s.startedAt ??= event.at;
     this.s.lastAt = event.at;
     this.s.minutes = this.runningMs / 60_000;

@@ -43,8 +43,6 @@ export class Measurements {
 
   /** The rollouts among the keys that a decision consumed, in its order; what they tell is noted before it is read. */
   consumed(type: string, keys: readonly string[], now: Now): number {
-    const selection = new Set(now.tasks.selection);
-    const train = new Set(now.tasks.train);
     if (type === 'gate.decided' && this.refreshDue) this.refresh();
     let rollouts = 0;
     for (const key of keys) {
@@ -56,9 +54,14 @@ export class Measurements {
       const { task, skill, score, passed } = p;
       if (p.line === 'finalize') this.tested.push({ skill, task, passed });
       if (p.line !== 'loop') continue;
-      if (skill === now.incumbent && selection.has(task) && !this.refreshDue)
+      if (skill === now.incumbent && now.tasks.selection.includes(task) && !this.refreshDue)
         this.bank.set(task, [...(this.bank.get(task) ?? []), score]);
-      if (type === 'evaluation.finished' && skill === now.draftSkill && train.has(task) && passed !== null)
+      if (
+        type === 'evaluation.finished' &&
+        skill === now.draftSkill &&
+        passed !== null &&
+        now.tasks.train.includes(task)
+      )
         this.train.set(task, passed);
     }
     return rollouts;

@@ -8,10 +8,13 @@ export type RolloutName = {
 
 /** Reads `skill/task/environment/attempt.try`. */
 export function rolloutName(key: string): RolloutName {
-  const [attempt = '0', tryNumber = '0'] = (key.split('/').at(-1) ?? '').split('.');
+  // read for every rollout of a log: by places, without lists
+  const first = key.indexOf('/');
+  const last = key.lastIndexOf('/');
+  const dot = key.indexOf('.', last);
   return {
-    skill: key.split('/')[0] ?? '',
-    attempt: Number.parseInt(attempt, 10),
-    try: Number.parseInt(tryNumber, 10),
+    skill: first < 0 ? key : key.slice(0, first),
+    attempt: Number.parseInt(key.slice(last + 1), 10),
+    try: dot < 0 ? 0 : Number.parseInt(key.slice(dot + 1), 10),
   };
 }

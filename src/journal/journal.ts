@@ -17,15 +17,26 @@ import { sha256 } from '../ports/hash.ts';
 export const GENESIS = '0'.repeat(32);
 
 /** The chain hash of a line (without its newline): 128 bits of SHA-256 in hex. */
-export function chainHash(line: string): string {
+export function chainHash(line: string | Uint8Array): string {
   return sha256(line).slice(0, 32);
 }
 
 /** Where a log stands: number of whole lines and hash of the last one. */
 export type Head = { readonly lines: number; readonly hash: string };
 
-/** One whole line: the event as it stands, and its text from `"type"` on, which is what decisions are compared by. */
-export type ReadLine = { readonly event: LoggedEvent; readonly body: string; readonly raw: string };
+/** One whole line: the event as it stands, its text, and its chain hash. */
+export class ReadLine {
+  constructor(
+    readonly event: LoggedEvent,
+    readonly raw: string,
+    readonly hash: string,
+  ) {}
+
+  /** Its text from `"type"` on, which is what decisions are compared by. */
+  get body(): string {
+    return `{${this.raw.slice(this.raw.indexOf('"type":'))}`;
+  }
+}
 
 /** What reading found: lines handed out, where the good part ends, and whether a torn last line follows it. */
 export type ReadEnd = { readonly head: Head; readonly goodBytes: number; readonly torn: boolean };
@@ -36,8 +47,11 @@ const FIRST = '{"v":1,"seq":1,';
 /** What follows the last newline. */
 type Rest = { readonly bytes: number; readonly start: string };
 
+/** A whole line without its line feed, and its length in UTF-8. */
+type Line = { readonly raw: string; readonly hash: string; readonly bytes: number };
+
 /** Whole lines from a file, in pieces of 1 MB, so that a log of any size needs little memory. Returns what follows the last newline. */
-function* linesOfFile(fd: number): Generator<string, Rest> {
+function* linesOfFile(fd: number): Generator<Line, Rest> {
   const piece = Buffer.alloc(1 << 20);
   let rest = Buffer.alloc(0);
   let at = 0;
@@ -48,7 +62,7 @@ function* linesOfFile(fd: number): Generator<string, Rest> {
     const all = rest.length > 0 ? Buffer.concat([rest, piece.subarray(0, n)]) : piece.subarray(0, n);
     let from = 0;
     for (let to = all.indexOf(10, from); to >= 0; to = all.indexOf(10, from)) {
-      yield all.toString('utf8', from, to);
+      yield { raw: all.toString('utf8', from, to), hash: chainHash(all.subarray(from, to)), bytes: to - from };
       from = to + 1;
     }
     rest = Buffer.from(all.subarray(from));
@@ -56,7 +70,7 @@ function* linesOfFile(fd: number): Generator<string, Rest> {
 }
 
 /** The lines of a file that need not be there yet. */
-function* linesAt(path: string): Generator<string, Rest> {
+function* linesAt(path: string): Generator<Line, Rest> {
   requireFile(path);
   let fd: number;
   try {
@@ -80,17 +94,18 @@ function cutTornLine(path: string, goodBytes: number): void {
   }
 }
 
-function* linesOfText(text: string): Generator<string, Rest> {
+function* linesOfText(text: string): Generator<Line, Rest> {
   let from = 0;
   for (let to = text.indexOf('\n'); to >= 0; to = text.indexOf('\n', from)) {
-    yield text.slice(from, to);
+    const raw = text.slice(from, to);
+    yield { raw, hash: chainHash(raw), bytes: Buffer.byteLength(raw) };
     from = to + 1;
   }
   return { bytes: text.length - from, start: text.slice(from, from + FIRST.length) };
 }
 
 /** Reads whole lines and holds them against the chain. A break in the middle is refused with its line. */
-function* checked(lines: Generator<string, Rest>, where: string): Generator<ReadLine, ReadEnd> {
+function* checked(lines: Generator<Line, Rest>, where: string): Generator<ReadLine, ReadEnd> {
   let head: Head = { lines: 0, hash: GENESIS };
   let goodBytes = 0;
   for (;;) {
@@ -101,7 +116,7 @@ function* checked(lines: Generator<string, Rest>, where: string): Generator<Read
         throw fail('log-broken', 'what stands in the log’s place is no log of this program', where, 'move it away');
       return { head, goodBytes, torn: bytes > 0 };
     }
-    const raw = next.value;
+    const { raw, hash, bytes } = next.value;
     const line = head.lines + 1;
     const broken = (what: string) =>
       fail(
@@ -119,9 +134,9 @@ function* checked(lines: Generator<string, Rest>, where: string): Generator<Read
     if (typeof event !== 'object' || event === null || event.seq !== line || event.prev !== head.hash)
       throw broken('it does not continue the line before (changed, dropped or inserted)');
     if (event.v !== 1) throw broken(`version ${String(event.v)} is not known to this program; use a newer one`);
-    head = { lines: line, hash: chainHash(raw) };
-    goodBytes += Buffer.byteLength(raw) + 1;
-    yield { event, body: `{${raw.slice(raw.indexOf('"type":'))}`, raw };
+    head = { lines: line, hash };
+    goodBytes += bytes + 1;
+    yield new ReadLine(event, raw, hash);
   }
 }
 
@@ -184,7 +199,7 @@ export class Journal {
   private readonly kept: string[] = [];
 
   private constructor(
-    private readonly source: () => Generator<string, Rest>,
+    private readonly source: () => Generator<Line, Rest>,
     /** Null: in memory. */
     private readonly path: string | null,
     readonly where: string,

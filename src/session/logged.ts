@@ -1,5 +1,6 @@
 import type { Decision, EventOf } from '../events/events.ts';
 import { eventShape, kindOf } from '../events/events.ts';
+import { isPlainlyEvent } from '../events/quick-shape.ts';
 import type { Bounds } from '../events/shapes.ts';
 import type { ReadEnd, ReadLine } from '../journal/journal.ts';
 import type { ProposeAnswer } from '../ports/engine.ts';
@@ -59,7 +60,8 @@ export class Logged {
     }
   }
 
-  private add({ event, body }: ReadLine): void {
+  private add(line: ReadLine): void {
+    const { event } = line;
     this.lines = event.seq;
     switch (event.type) {
       case 'session.created':
@@ -115,10 +117,10 @@ export class Logged {
       }
       case 'finalize.started':
         this.finalizeStarted = { look: event.look, attempts: event.attempts };
-        this.decided(event.seq, event.type, body);
+        this.decided(event.seq, event.type, line.body);
         return;
       default:
-        if (kindOf(event.type) === 'decision') this.decided(event.seq, event.type as Decision['type'], body);
+        if (kindOf(event.type) === 'decision') this.decided(event.seq, event.type as Decision['type'], line.body);
     }
   }
 
@@ -129,6 +131,7 @@ export class Logged {
 
 /** A line whose chain is whole but which is no event that this program writes. */
 function checkShape({ event }: ReadLine): void {
+  if (isPlainlyEvent(event)) return;
   const checked = eventShape.safeParse(event);
   if (checked.success) return;
   const [issue] = checked.error.issues;

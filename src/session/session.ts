@@ -7,7 +7,7 @@ import type { Event, EventOf, LoggedEvent } from '../events/events.ts';
 import { Fold } from '../events/fold.ts';
 import type { RunState } from '../events/run-state.ts';
 import type { Bounds } from '../events/shapes.ts';
-import { chainHash, diskFailure, Journal } from '../journal/journal.ts';
+import { diskFailure, Journal } from '../journal/journal.ts';
 import { type Lock, takeLock } from '../journal/lock.ts';
 import { TextFiles } from '../journal/texts.ts';
 import type { Pack, Task } from '../ports/task.ts';
@@ -107,9 +107,9 @@ export class Session {
     const fold = new Fold();
     const journal = Journal.open(paths.log, { now: parts.now });
     try {
-      const { logged } = Logged.read(journal.read(), ({ event, raw }) => {
+      const { logged } = Logged.read(journal.read(), ({ event, hash }) => {
         fold.add(event);
-        derived.whileReading(fold.state, { lines: event.seq, hash: chainHash(raw) });
+        derived.whileReading(fold.state, { lines: event.seq, hash });
       });
       derived.refuseLostTail(logged.lines);
       const { created } = logged;

@@ -1,7 +1,7 @@
 import { kindOf } from '../events/events.ts';
 import { Fold } from '../events/fold.ts';
 import type { RunState } from '../events/run-state.ts';
-import { chainHash, type Head, readLog } from '../journal/journal.ts';
+import { type Head, readLog } from '../journal/journal.ts';
 import { TextFiles } from '../journal/texts.ts';
 import { fail, SkilloptError } from '../ports/failure.ts';
 import { shortHash } from '../ports/hash.ts';
@@ -49,12 +49,12 @@ export async function verifySession(dir: string, render: RenderDocument): Promis
   let rendered: string | null = null;
   const consumed = new Set<string>();
   let markers = 0;
-  const { logged, end } = Logged.read(readLog(paths.log), ({ event, raw }) => {
+  const { logged, end } = Logged.read(readLog(paths.log), ({ event, hash }) => {
     fold.add(event);
     if ('consumed' in event) for (const key of event.consumed) consumed.add(key);
     else if (kindOf(event.type) === 'marker') markers++;
     if (named?.lines === event.seq) {
-      namedLine = chainHash(raw);
+      namedLine = hash;
       rendered = render(fold.state, { lines: event.seq, hash: namedLine });
     }
   });

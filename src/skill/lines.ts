@@ -7,6 +7,7 @@ export function toLf(text: string): string {
 }
 
 export function lineEndingStyle(text: string): LineEndingStyle {
+  if (!text.includes('\r')) return text.includes('\n') ? 'lf' : 'none';
   let crlf = 0;
   let lf = 0;
   for (let at = text.indexOf('\n'); at !== -1; at = text.indexOf('\n', at + 1)) {

@@ -33,6 +33,11 @@ export function headings(blocks: Blocks): readonly Heading[] {
   return found;
 }
 
+/** False when no line of the text can open a code fence, so that it need not be parsed to know. */
+export function mayHoldFence(text: string): boolean {
+  return text.includes('```') || text.includes('~~~');
+}
+
 /** Lines (from 0 in the body) that open a code fence which nothing closes. */
 export function unclosedFences(blocks: Blocks): readonly number[] {
   const found: number[] = [];

@@ -4,6 +4,8 @@ import { type Applied, type Edit, editOps, editRejections } from '../ports/edit.
 import { readSkill } from './document.ts';
 import { applyEdit } from './edits.ts';
 import { lineEndingStyle, toLf } from './lines.ts';
+import { mayHoldFence, parseBlocks, unclosedFences } from './markdown.ts';
+import { mayHoldReference, referencesOf } from './references.ts';
 import { sameText } from './same-text.ts';
 import { skillOps } from './skill-ops.ts';
 import { steeringCharacters } from './steering.ts';
@@ -368,5 +370,33 @@ test('sameText is an equivalence that blanks at line ends do not break', () => {
       expect(sameText(padded, `${text}\n \n`)).toBe(true);
       expect(sameText(text, `${text}\nx`)).toBe(false);
     }),
+  );
+});
+
+test('sameText is what it says: the lines without the blanks behind them, and without blank lines at the end', () => {
+  const plain = (text: string) =>
+    toLf(text)
+      .split('\n')
+      .map((line) => line.trimEnd())
+      .join('\n')
+      .trimEnd();
+  const piece = fc.constantFrom('a', 'b', ' ', '\t', '\n', '\r', '\r\n', '\u00a0', '🦀');
+  const text = fc.array(piece, { maxLength: 12 }).map((pieces) => pieces.join(''));
+  fc.assert(
+    fc.property(text, text, text, (head, a, b) => {
+      expect(sameText(head + a, head + b)).toBe(plain(head + a) === plain(head + b));
+    }),
+    { numRuns: 2000 },
+  );
+});
+
+test('a body that may hold neither fence nor reference holds none', () => {
+  fc.assert(
+    fc.property(fc.array(bodyLine, { maxLength: 12 }), (lines) => {
+      const body = toLf(lines.join('\n'));
+      if (!mayHoldFence(body)) expect(unclosedFences(parseBlocks(body))).toEqual([]);
+      if (!mayHoldReference(body)) expect([...referencesOf(parseBlocks(body))]).toEqual([]);
+    }),
+    { numRuns: 1000 },
   );
 });

@@ -20,6 +20,11 @@ export function referencesOf(blocks: Blocks, known: KnownReferences = newKnownRe
   return found;
 }
 
+/** False when `referencesOf` finds nothing in the body, so that it need not be parsed to know. */
+export function mayHoldReference(lfBody: string): boolean {
+  return ['](', ']:', 'scripts/', 'references/', 'assets/'].some((sign) => lfBody.includes(sign));
+}
+
 /** References by inline content, kept from text to text: edited texts share most of their paragraphs. */
 export type KnownReferences = BoundedCache<string, readonly string[]>;
 

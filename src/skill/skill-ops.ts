@@ -15,7 +15,8 @@ export type SkillOpsOptions = Omit<ValidateOptions, 'incumbent'> & {
 
 const SHORTEST_SECRET = 4;
 const VIEWS_KEPT = 64;
-const RESULTS_KEPT = 256;
+const TEXTS_KEPT = 16;
+const RESULTS_KEPT = 64;
 
 /**
  * What the engine does with texts of one seed. The seed is parsed once; recent texts and results are kept, within
@@ -25,7 +26,8 @@ export function skillOps(seedText: string, options: SkillOpsOptions): SkillOps {
   const validate = validatorFor(readSkill(seedText), options);
   const secrets = (options.secrets ?? []).map(toLf).filter((secret) => secret.trim().length >= SHORTEST_SECRET);
   const views = new BoundedCache<string, View | null>(VIEWS_KEPT);
-  const results = new BoundedCache<string, Applied>(RESULTS_KEPT);
+  /** By text, then by edit: a text that is asked for again is hashed only once. */
+  const results = new BoundedCache<string, BoundedCache<string, Applied>>(TEXTS_KEPT);
   const viewOfText = (text: string) => views.getOrMake(text, () => viewOf(text));
 
   const apply = (text: string, edit: Edit): Applied => {
@@ -47,7 +49,10 @@ export function skillOps(seedText: string, options: SkillOpsOptions): SkillOps {
   };
 
   return {
-    apply: (text, edit) => results.getOrMake(`${editIdentity(edit)}\n${text}`, () => apply(text, edit)),
+    apply: (text, edit) =>
+      results
+        .getOrMake(text, () => new BoundedCache(RESULTS_KEPT))
+        .getOrMake(editIdentity(edit), () => apply(text, edit)),
     same: sameText,
   };
 }

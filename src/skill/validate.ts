@@ -2,10 +2,11 @@ import type { EditRejection } from '../ports/edit.ts';
 import { SkilloptError } from '../ports/failure.ts';
 import { readSkill, type SkillDocument } from './document.ts';
 import { countLines, hasBadCharacters, type LineEndingStyle, lineEndingStyle } from './lines.ts';
-import { unclosedFences } from './markdown.ts';
+import { mayHoldFence, unclosedFences } from './markdown.ts';
 import { markerLines } from './markers.ts';
 import {
   type KnownReferences,
+  mayHoldReference,
   namedFiles,
   names,
   newKnownReferences,
@@ -164,7 +165,7 @@ function lineEndsChanged(text: string, seed: LineEndingStyle): Refused | null {
 
 function tooLarge(view: View, { maxLines, maxTokens }: SeedFacts): Refused | null {
   const body = bodyOf(view);
-  const lines = countLines(body);
+  const lines = view.lineStarts.length - view.bodyLine - (body === '' || body.endsWith('\n') ? 1 : 0);
   if (lines > maxLines) {
     return refused(
       'too-large',
@@ -180,6 +181,7 @@ function tooLarge(view: View, { maxLines, maxTokens }: SeedFacts): Refused | nul
 }
 
 function fenceOpened(view: View, facts: SeedFacts): Refused | null {
+  if (!mayHoldFence(view.plain)) return null;
   const open = unclosedFences(view.blocks());
   if (open.length <= facts.unclosedFences) return null;
   const lines = open.map((line) => view.bodyLine + line + 1).join(', ');
@@ -201,7 +203,7 @@ function markerLeft(view: View, facts: SeedFacts): Refused | null {
 
 function pathsBroken(view: View, facts: SeedFacts): Refused | null {
   const body = bodyOf(view);
-  const references = referencesOf(view.blocks(), facts.knownReferences);
+  const references = mayHoldReference(body) ? referencesOf(view.blocks(), facts.knownReferences) : new Set<string>();
   for (const path of facts.resolved) {
     if (!references.has(path) && !names(body, path, { afterSlash: true })) {
       return refused('path-lost', `the body would no longer name ${path}, a file of the skill: keep a mention of it`);
