@@ -4,7 +4,7 @@ import { VERSION } from './version.ts';
 
 const args = process.argv.slice(2);
 if (args.length === 1 && (args[0] === '--version' || args[0] === '-V')) {
-  process.stdout.write(`skillopt ${VERSION}\n`);
+  console.log(`skillopt ${VERSION}`);
 } else {
   const { main } = await import('./cli/main.ts');
   await main(args);

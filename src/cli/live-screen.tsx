@@ -27,6 +27,9 @@ const NOTICE_MS = 8_000;
 /** Moves the cursor to the first column of the first row. */
 const HOME = '\x1b[H';
 
+/** Lines of the first frame, before the session is open. */
+const OPENING_LINES = 2;
+
 /** Exit code of Ctrl-C pressed twice. */
 const INTERRUPTED = 130;
 
@@ -76,6 +79,8 @@ export class LiveScreen implements Surface {
   private readonly tickTimer: ReturnType<typeof setInterval>;
   private readonly release: readonly (() => void)[];
   private closed = false;
+  /** Nothing is known yet: the first frame says no more than that, and comes the sooner for it. */
+  private opening = true;
 
   constructor(private readonly o: LiveOptions) {
     // before Ink's own listener: a frame of the old size must not be drawn on the new one
@@ -85,6 +90,11 @@ export class LiveScreen implements Surface {
     process.on('SIGTSTP', this.suspend);
     process.on('SIGCONT', this.awake);
     this.release = [onEnd(() => this.leave()), onTerminalGone(() => this.gone())];
+  }
+
+  /** The first frame stands in the terminal: what takes the processor for long waits for that. */
+  shown(): Promise<void> {
+    return this.ink.waitUntilRenderFlush();
   }
 
   say(text: string): void {
@@ -228,7 +238,8 @@ export class LiveScreen implements Surface {
   }
 
   private compose(): void {
-    this.frame.set(frameOf({ screen: this.screen, facts: this.facts }, this.size));
+    const lines = frameOf({ screen: this.screen, facts: this.facts }, this.size);
+    this.frame.set(this.opening ? lines.slice(0, OPENING_LINES) : lines);
   }
 
   private readonly resized = (): void => this.draw();
@@ -246,6 +257,7 @@ export class LiveScreen implements Surface {
 
   private draw(): void {
     if (this.closed) return;
+    this.opening = false;
     if (this.drawTimer !== null) clearTimeout(this.drawTimer);
     this.drawTimer = null;
     this.drawnAtMs = performance.now();

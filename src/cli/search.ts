@@ -65,13 +65,15 @@ export async function search(o: SearchOptions): Promise<Searched> {
 /** Loaded only where there is a terminal. */
 async function liveSurface(o: SearchOptions, slowedMs: number, abort: AbortController): Promise<Surface> {
   const { LiveScreen } = await import('./live-screen.tsx');
-  return new LiveScreen({
+  const screen = new LiveScreen({
     slowedMs,
     finalizes: o.finalize,
     yes: o.show.yes ?? false,
     tell: o.io.line,
     stop: () => abort.abort(),
   });
+  await screen.shown();
+  return screen;
 }
 
 /** `onStop` is given the report of a run that the user stops. */
