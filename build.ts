@@ -2,7 +2,8 @@ import { cpSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync, statSy
 import { basename, dirname, join, resolve } from 'node:path';
 
 /**
- * Builds the one binary: `bun build.ts [--target=bun-linux-arm64] [--outfile=dist/skillopt]`.
+ * Builds the one binary: `bun build.ts [--target=bun-linux-arm64] [--outfile=dist/skillopt]`. With `--entry=FILE` the
+ * same is made of another program, to compare with.
  * The examples are embedded; modes get lost on the way, so a list of what is executable goes with them.
  */
 const arg = (name: string) => process.argv.find((a) => a.startsWith(`--${name}=`))?.split('=')[1];
@@ -22,7 +23,7 @@ const executables = readdirSync(assets, { recursive: true, encoding: 'utf8' })
 writeFileSync(join(assets, '.executables.json'), JSON.stringify(executables));
 
 const result = await Bun.build({
-  entrypoints: [join(root, 'src/main.tsx')],
+  entrypoints: [resolve(root, arg('entry') ?? 'src/main.tsx')],
   minify: true,
   sourcemap: 'linked',
   bytecode: true,

@@ -1,34 +1,18 @@
 import { expect } from 'bun:test';
 import { spawn } from 'node:child_process';
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync, statSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { atVeryEnd } from './at-end.ts';
+import { builtBinary } from './built-binary.ts';
 
 // The built binary as tests run it: a real process in a folder of its own, with the environment that the test gives.
-
-const root = resolve(import.meta.dir, '../..');
 
 /** Longest time that one command of a test may take. */
 const DEADLINE_MS = 60_000;
 
-/** Time of the last change below a path; what is no part of the binary is passed over. */
-function newest(path: string): number {
-  if (/\/(e2e|bench)$|\.test\.tsx?$|-fixture\.ts$/.test(path)) return 0;
-  const info = statSync(path);
-  if (!info.isDirectory()) return info.mtimeMs;
-  return Math.max(0, ...readdirSync(path).map((name) => newest(join(path, name))));
-}
-
 /** The binary that the build left; built here when it is missing or older than what it is made of. */
-export const binary: string = (() => {
-  const path = join(root, 'dist/skillopt');
-  const builtMs = existsSync(path) ? statSync(path).mtimeMs : 0;
-  if (builtMs >= Math.max(...['build.ts', 'examples', 'src'].map((name) => newest(join(root, name))))) return path;
-  const build = Bun.spawnSync([process.execPath, 'build.ts'], { cwd: root, stdout: 'pipe', stderr: 'pipe' });
-  if (!build.success) throw new Error(`the build failed:\n${build.stdout}\n${build.stderr}`);
-  return path;
-})();
+export const binary: string = builtBinary();
 
 /** How a process came to its end, and all that it wrote. */
 export type Ended = {

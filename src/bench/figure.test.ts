@@ -1,0 +1,56 @@
+import { expect, test } from 'bun:test';
+import { asJson, asLines, type Figure, isMet, median } from './figure.ts';
+
+const figure: Figure = {
+  name: 'replay',
+  what: 'verify against parsing',
+  value: 2.5,
+  unit: '×',
+  target: { atMost: 3 },
+  n: 5,
+  measured: { verifyMs: 1234.5, parseMs: 49.38 },
+  note: '',
+};
+
+test.each([
+  [[3], 3],
+  [[5, 1, 3], 3],
+  [[4, 1, 3, 2], 2.5],
+  [[10, 9, 100, 1], 9.5],
+])('the median of %j is %d', (values, expected) => {
+  expect(median(values)).toBe(expected);
+});
+
+test('nothing has no median', () => {
+  expect(() => median([])).toThrow('no median');
+});
+
+test.each([
+  ['below its ceiling', 2.9, { atMost: 3 }, true],
+  ['at its ceiling', 3, { atMost: 3 }, true],
+  ['above its ceiling', 3.01, { atMost: 3 }, false],
+  ['at its floor', 7.8, { atLeast: 7.8 }, true],
+  ['below its floor', 7.7, { atLeast: 7.8 }, false],
+  ['no number under a ceiling', Number.NaN, { atMost: 3 }, false],
+  ['no number over a floor', Number.NaN, { atLeast: 3 }, false],
+] as const)('a figure %s', (_what, value, target, met) => {
+  expect(isMet({ value, target })).toBe(met);
+});
+
+test('a line says the figure, its target and whether it is met; the next one its sides', () => {
+  const missed: Figure = { ...figure, name: 'workers', value: 7.1, target: { atLeast: 7.8 }, note: 'two cores' };
+  expect(asLines([figure, missed])).toEqual([
+    'replay   2.50 ×           at most 3      met',
+    '         verify against parsing · n = 5 · verifyMs 1235, parseMs 49.4',
+    'workers  7.10 ×           at least 7.8   NOT MET',
+    '         verify against parsing · n = 5 · verifyMs 1235, parseMs 49.4',
+    '         two cores',
+  ]);
+});
+
+test('the JSON value is met as a whole only when each figure is', () => {
+  const missed = { ...figure, value: 4 };
+  expect(asJson([figure], 'here')).toEqual({ machine: 'here', met: true, figures: [{ ...figure, met: true }] });
+  expect(asJson([figure, missed], 'here')).toMatchObject({ met: false, figures: [{ met: true }, { met: false }] });
+  expect(JSON.parse(JSON.stringify(asJson([figure], 'here')))).toEqual(asJson([figure], 'here'));
+});

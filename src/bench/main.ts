@@ -1,0 +1,51 @@
+import { realpathSync } from 'node:fs';
+import { cpus, totalmem } from 'node:os';
+import { join } from 'node:path';
+import { builtBinary } from '../e2e/built-binary.ts';
+import { asJson, asLines, type Figure, isMet } from './figure.ts';
+import { idleFigures } from './idle.ts';
+import { replayFigures } from './replay.ts';
+import { firstFrameFigure, sizeFigure, versionFigure } from './start-up.ts';
+import { poolFigure, speedUpFigure } from './workers.ts';
+
+/**
+ * `npm run bench [-- --json] [NAME…]`: what the program promises about speed and size, measured side by side on this
+ * machine, some minutes. With names, only the figures of those groups. Exit code 1 when a target is not met.
+ */
+const args = process.argv.slice(2);
+const json = args.includes('--json');
+const wanted = args.filter((arg) => !arg.startsWith('--'));
+
+const binary = builtBinary();
+/** The bare runtime that is in the binary: the program itself, not what a package manager puts before it. */
+const runtime = realpathSync(join(import.meta.dir, '../../node_modules/bun/bin/bun.exe'));
+
+const groups: Readonly<Record<string, () => Promise<readonly Figure[]>>> = {
+  version: async () => [await versionFigure(binary, runtime)],
+  'first-frame': async () => [await firstFrameFigure(binary)],
+  size: async () => [sizeFigure(binary, runtime)],
+  replay: replayFigures,
+  idle: () => idleFigures(binary),
+  workers: async () => [await speedUpFigure(binary)],
+  pool: async () => [await poolFigure(binary)],
+};
+
+const unknown = wanted.filter((name) => !(name in groups));
+if (unknown.length > 0) {
+  console.error(`there is no figure ${unknown.join(', ')}; there are ${Object.keys(groups).join(', ')}`);
+  process.exit(2);
+}
+
+const figures: Figure[] = [];
+for (const [name, measure] of Object.entries(groups)) {
+  if (wanted.length > 0 && !wanted.includes(name)) continue;
+  const found = await measure();
+  figures.push(...found);
+  if (!json) for (const line of asLines(found)) console.log(line);
+}
+
+const { length: cores, 0: core } = cpus();
+const machine = `${process.platform} ${process.arch}, ${cores} × ${core?.model ?? 'unknown'}, ${Math.round(totalmem() / 2 ** 30)} GiB`;
+if (json) console.log(JSON.stringify(asJson(figures, machine), null, 2));
+else console.log(`\n${machine} · ${figures.filter(isMet).length} of ${figures.length} targets met`);
+if (!figures.every(isMet)) process.exitCode = 1;
