@@ -83,7 +83,7 @@ export class Conversation {
   hash(text: string): string {
     let hash = this.hashes.get(text);
     if (hash === undefined) {
-      if (this.hashes.size >= 500) this.hashes.clear();
+      if (this.hashes.size >= 100) this.hashes.clear();
       hash = shortHash(text);
       this.hashes.set(text, hash);
     }

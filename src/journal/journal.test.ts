@@ -45,6 +45,21 @@ describe('the journal', () => {
     });
   });
 
+  test('lines longer than what is read at a time, and lines across its edge, are read whole', () => {
+    inTemp((dir) => {
+      const path = join(dir, 'log');
+      const keys = [700_000, 700_000, 3, 3_000_000, 1 << 20, 0, 1_500_000].map((n) => 'é'.repeat(n / 2));
+      const journal = opened(path);
+      for (const key of keys) journal.append(lost(key));
+      journal.close();
+      const whole = readFileSync(path);
+      expect([...readLog(path)].map((l) => (l.event.type === 'rollout.lost' ? l.event.key : ''))).toEqual(keys);
+      expect([...readLog(path)].map((l) => l.hash)).toEqual([...readLog(path)].map((l) => chainHash(l.raw)));
+      writeFileSync(path, whole.subarray(0, whole.length - 1_000_000));
+      expect(opened(path).position.lines).toBe(keys.length - 1);
+    });
+  });
+
   test('a torn last line is dropped, at any byte', () => {
     inTemp((dir) => {
       const path = join(dir, 'log');

@@ -50,22 +50,27 @@ type Rest = { readonly bytes: number; readonly start: string };
 /** A whole line without its line feed, and its length in UTF-8. */
 type Line = { readonly raw: string; readonly hash: string; readonly bytes: number };
 
-/** Whole lines from a file, in pieces of 1 MB, so that a log of any size needs little memory. Returns what follows the last newline. */
+/** Bytes that are read at a time. */
+const PIECE = 1 << 20;
+
+/** Whole lines from a file through one buffer, so that a log of any size needs little memory. Returns what follows the last newline. */
 function* linesOfFile(fd: number): Generator<Line, Rest> {
-  const piece = Buffer.alloc(1 << 20);
-  let rest = Buffer.alloc(0);
-  let at = 0;
-  for (;;) {
-    const n = readSync(fd, piece, 0, piece.length, at);
-    if (n === 0) return { bytes: rest.length, start: rest.toString('utf8', 0, FIRST.length) };
+  let buffer = Buffer.alloc(PIECE);
+  /** Length of the line that has begun, at the start of the buffer. */
+  let begun = 0;
+  for (let at = 0; ; ) {
+    if (begun === buffer.length) buffer = Buffer.concat([buffer], 2 * buffer.length);
+    const n = readSync(fd, buffer, begun, buffer.length - begun, at);
+    if (n === 0) return { bytes: begun, start: buffer.toString('utf8', 0, Math.min(begun, FIRST.length)) };
     at += n;
-    const all = rest.length > 0 ? Buffer.concat([rest, piece.subarray(0, n)]) : piece.subarray(0, n);
+    const read = buffer.subarray(0, begun + n);
     let from = 0;
-    for (let to = all.indexOf(10, from); to >= 0; to = all.indexOf(10, from)) {
-      yield { raw: all.toString('utf8', from, to), hash: chainHash(all.subarray(from, to)), bytes: to - from };
+    for (let to = read.indexOf(10, begun); to >= 0; to = read.indexOf(10, from)) {
+      yield { raw: read.toString('utf8', from, to), hash: chainHash(read.subarray(from, to)), bytes: to - from };
       from = to + 1;
     }
-    rest = Buffer.from(all.subarray(from));
+    read.copyWithin(0, from);
+    begun = read.length - from;
   }
 }
 

@@ -7,12 +7,24 @@ import { toLf } from './lines.ts';
 export function sameText(a: string, b: string): boolean {
   if (a === b) return true;
   const from = firstChangedLine(a, b);
-  const linesOfA = toLf(a.slice(from)).split('\n');
-  const linesOfB = toLf(b.slice(from)).split('\n');
-  const most = Math.max(linesOfA.length, linesOfB.length);
-  for (let line = 0; line < most; line++)
-    if ((linesOfA[line] ?? '').trimEnd() !== (linesOfB[line] ?? '').trimEnd()) return false;
+  return sameLines(toLf(a.slice(from)), toLf(b.slice(from)));
+}
+
+/** Line by line, up to the first that differs. */
+function sameLines(a: string, b: string): boolean {
+  for (let atA = 0, atB = 0; atA <= a.length || atB <= b.length; ) {
+    const endA = lineEnd(a, atA);
+    const endB = lineEnd(b, atB);
+    if (a.slice(atA, endA).trimEnd() !== b.slice(atB, endB).trimEnd()) return false;
+    atA = endA + 1;
+    atB = endB + 1;
+  }
   return true;
+}
+
+function lineEnd(text: string, from: number): number {
+  const at = text.indexOf('\n', from);
+  return at < 0 ? Math.max(text.length, from) : at;
 }
 
 /** Characters that are compared at a time. */

@@ -15,7 +15,7 @@ export type SkillOpsOptions = Omit<ValidateOptions, 'incumbent'> & {
 
 const SHORTEST_SECRET = 4;
 const VIEWS_KEPT = 64;
-const TEXTS_KEPT = 16;
+const TEXTS_KEPT = 4;
 const RESULTS_KEPT = 64;
 
 /**
