@@ -1,6 +1,5 @@
 import { existsSync, mkdirSync, rmSync } from 'node:fs';
 import { resolve } from 'node:path';
-import type { Command } from 'commander';
 import { loadConfig } from '../config/load.ts';
 import type { Config } from '../config/schema.ts';
 import { REHEARSAL } from '../events/words.ts';
@@ -15,66 +14,59 @@ import type { CommandContext } from './context.ts';
 import type { Io } from './io.ts';
 import { shown, shownDir } from './read-state.ts';
 import { search } from './search.ts';
-import { DELAY, milliseconds, PLAIN, type Show, YES } from './show.ts';
+import type { Show } from './show.ts';
 
 const EXAMPLE = 'hello-harbor';
 
-export function demoCommand(program: Command, context: CommandContext): void {
-  program
-    .command('demo')
-    .summary('the whole job in seconds, without a model: a rehearsal of the bundled example')
-    .description(
-      'Runs a rehearsal of examples/hello-harbor: real tasks, real workspaces, real verifiers, the real gate and the real files; only agent and optimizer are small deterministic programs. Needs no key, no Docker and no network. A finished demo shows its report again.',
-    )
-    .argument('[dir]', 'where the session lies', 'skillopt-demo')
-    .option('--fresh', 'start anew: removes the session files of an earlier demo in that directory')
-    .option('--yes', YES)
-    .option('--plain', PLAIN)
-    .option('--delay <ms>', DELAY, milliseconds)
-    .action(async (dir: string, options: Show & { fresh?: boolean }) => {
-      const { io } = context;
-      if (dir.trim() === '') throw fail('usage', 'the directory has no name', 'demo DIR', 'name a directory');
-      const path = resolve(dir);
-      const files = sessionPaths(path);
-      if (options.fresh) startFresh(path, io);
-      const text = exampleText(EXAMPLE, 'skillopt.config.json');
-      if (!existsSync(files.config)) {
-        if (existsSync(files.log))
-          throw fail(
-            'session-mismatch',
-            'a session lies there without its config',
-            path,
-            'use another directory, or put its config back',
-          );
-        mkdirHere(path);
-        writeWhole(files.config, text);
-      }
-      const config = loadConfig(files.config);
-      if (!isDemo(config))
-        throw fail(
-          'session-mismatch',
-          'another session lies in that directory',
-          path,
-          'give the demo a directory of its own: skillopt demo DIR',
-        );
-      if (existsSync(files.log)) {
-        const { report, lines } = shown(path, context);
-        if (report.phase === 'finished')
-          return io.result(report, ['this demo has run before; --fresh starts it anew', '', ...lines]);
-      }
-      const { report, lines } = await search({
-        io,
-        dir: path,
-        command: context.command,
-        config,
-        flags: {},
-        finalize: true,
-        allowUnsandboxed: false,
-        show: options,
-        title: `skillopt demo · ${REHEARSAL} · session ${shownDir(path)}`,
-      });
-      io.result(report, lines);
-    });
+/** Runs the rehearsal, or shows the report of one that has finished. */
+export async function demo(
+  dir: string,
+  options: Show & { readonly fresh?: boolean },
+  context: CommandContext,
+): Promise<void> {
+  const { io } = context;
+  if (dir.trim() === '') throw fail('usage', 'the directory has no name', 'demo DIR', 'name a directory');
+  const path = resolve(dir);
+  const files = sessionPaths(path);
+  if (options.fresh) startFresh(path, io);
+  const text = exampleText(EXAMPLE, 'skillopt.config.json');
+  if (!existsSync(files.config)) {
+    if (existsSync(files.log))
+      throw fail(
+        'session-mismatch',
+        'a session lies there without its config',
+        path,
+        'use another directory, or put its config back',
+      );
+    mkdirHere(path);
+    writeWhole(files.config, text);
+  }
+  const config = loadConfig(files.config);
+  if (!isDemo(config))
+    throw fail(
+      'session-mismatch',
+      'another session lies in that directory',
+      path,
+      'give the demo a directory of its own: skillopt demo DIR',
+    );
+  if (existsSync(files.log)) {
+    const { report, lines } = shown(path, context);
+    if (report.phase === 'finished')
+      return io.result(report, ['this demo has run before; --fresh starts it anew', '', ...lines]);
+  }
+  const { report, lines } = await search({
+    io,
+    dir: path,
+    command: context.command,
+    config,
+    flags: {},
+    finalize: true,
+    allowUnsandboxed: false,
+    stage: context.stage,
+    show: options,
+    title: `skillopt demo · ${REHEARSAL} · session ${shownDir(path)}`,
+  });
+  io.result(report, lines);
 }
 
 function mkdirHere(path: string): void {

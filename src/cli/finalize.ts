@@ -1,6 +1,5 @@
 import { existsSync, readFileSync, realpathSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import type { Command } from 'commander';
 import { loadConfig } from '../config/load.ts';
 import type { RunState } from '../events/run-state.ts';
 import { writeWhole } from '../journal/texts.ts';
@@ -12,51 +11,42 @@ import { exampleName } from './bundled.ts';
 import type { CommandContext } from './context.ts';
 import { readState, shown, shownDir } from './read-state.ts';
 import { search } from './search.ts';
-import { PLAIN, type Show, YES } from './show.ts';
+import type { Show } from './show.ts';
 import { withSource } from './source-moved.ts';
 import { skillFolder } from './sources.ts';
 
-export function finalizeCommand(program: Command, context: CommandContext): void {
-  program
-    .command('finalize')
-    .summary('open the sealed test, once, and hand over the result')
-    .description(
-      'Measures the test split: seed, result and no skill together, once. A session that was finalized shows its numbers again; nothing is measured twice. With --apply the result is written over the source skill, if that still is what the session began with.',
-    )
-    .argument('[dir]', 'directory of the session', '.')
-    .option('--apply', 'write the result over the source SKILL.md')
-    .option('--allow-unsandboxed', 'consent to run rollouts in plain folders on this machine')
-    .option('--yes', YES)
-    .option('--plain', PLAIN)
-    .action(async (dir: string, options: Show & { apply?: boolean; allowUnsandboxed?: boolean }) => {
-      const path = resolve(dir);
-      const { state } = readState(path);
-      if (!state.ended)
-        throw fail(
-          'usage',
-          'the search has not ended, so there is nothing to finalize',
-          path,
-          `go on with \`skillopt run ${shownDir(path)}\``,
-        );
-      const { report, lines } =
-        state.finalized || !hasResult(state)
-          ? shown(path, context)
-          : await search({
-              io: context.io,
-              dir: path,
-              command: context.command,
-              config: existsSync(sessionPaths(path).config) ? loadConfig(sessionPaths(path).config) : null,
-              flags: {},
-              finalize: true,
-              allowUnsandboxed: options.allowUnsandboxed ?? false,
-              show: options,
-            });
-      const { data, lines: told } = withSource(path, report, lines);
-      if (!options.apply) return context.io.result(data, told);
-      if (!context.io.json) context.io.result(data, told);
-      const applied = apply(path);
-      context.io.result({ ...data, applied }, [`applied     ${applied}`]);
-    });
+export type FinalizeOptions = Show & { readonly apply?: boolean; readonly allowUnsandboxed?: boolean };
+
+/** Opens the sealed test, or shows what it has said; with `apply` writes the result over its source. */
+export async function finalize(dir: string, options: FinalizeOptions, context: CommandContext): Promise<void> {
+  const path = resolve(dir);
+  const { state } = readState(path);
+  if (!state.ended)
+    throw fail(
+      'usage',
+      'the search has not ended, so there is nothing to finalize',
+      path,
+      `go on with \`skillopt run ${shownDir(path)}\``,
+    );
+  const { report, lines } =
+    state.finalized || !hasResult(state)
+      ? shown(path, context)
+      : await search({
+          io: context.io,
+          dir: path,
+          command: context.command,
+          config: existsSync(sessionPaths(path).config) ? loadConfig(sessionPaths(path).config) : null,
+          flags: {},
+          finalize: true,
+          allowUnsandboxed: options.allowUnsandboxed ?? false,
+          stage: context.stage,
+          show: options,
+        });
+  const { data, lines: told } = withSource(path, report, lines);
+  if (!options.apply) return context.io.result(data, told);
+  if (!context.io.json) context.io.result(data, told);
+  const applied = apply(path);
+  context.io.result({ ...data, applied }, [`applied     ${applied}`]);
 }
 
 /** Is there a skill to measure and to hand over? Otherwise the seed is the result, and the test stays sealed. */

@@ -1,5 +1,4 @@
 import { resolve } from 'node:path';
-import { type Command, InvalidArgumentError } from 'commander';
 import { countText } from '../events/words.ts';
 import { shellWord } from '../ports/printable.ts';
 import { type Forked, forkSession } from '../session/fork.ts';
@@ -7,38 +6,23 @@ import type { CommandContext } from './context.ts';
 import { shownDir } from './read-state.ts';
 import { forkParts } from './wiring.ts';
 
-function stepNumber(text: string): number {
-  if (!/^\d+$/.test(text)) throw new InvalidArgumentError('give the number of a step, or 0 for the baseline');
-  return Number(text);
-}
+export type ForkOptions = { readonly at?: number; readonly to?: string };
 
-type Options = { readonly at?: number; readonly to?: string };
-
-export function forkCommand(program: Command, context: CommandContext): void {
-  program
-    .command('fork')
-    .summary('start a new session from a step of another one')
-    .description(
-      'Makes a new session that leaves DIR after a step. It keeps the splits and every paid outcome down to that step, so that they are not paid again; nothing of the sealed test. Its config is DIR/skillopt.config.json as it is now: change the gate, the optimizer or other keys there (not the splits), then fork. The seed is the one of DIR; tasks are read again from the pack: a changed one keeps its split and is rolled anew, a new one goes to train. DIR itself is only read.',
-    )
-    .argument('[dir]', 'directory of the session to fork', '.')
-    .option('--at <step>', 'step after which to leave it, 0 for the baseline (default: the last step)', stepNumber)
-    .option('--to <dir>', 'directory of the new session (default: DIR-stepN)')
-    .action(async (dir: string, options: Options) => {
-      const path = resolve(dir);
-      const odd: string[] = [];
-      const forked = await forkSession(
-        { dir: path, to: options.to === undefined ? null : resolve(options.to), at: options.at ?? null },
-        forkParts(path, (w) => odd.push(w)),
-      );
-      const next = `skillopt run ${shellWord(shownDir(forked.directory))}`;
-      const notes = [...forked.notes, ...odd];
-      context.io.result({ ...forked, notes, next }, [
-        ...forkLines(forked),
-        ...notes.map((note) => `note        ${note}`),
-        `next        ${next}`,
-      ]);
-    });
+/** Makes a new session from a step of another one. */
+export async function fork(dir: string, options: ForkOptions, context: CommandContext): Promise<void> {
+  const path = resolve(dir);
+  const odd: string[] = [];
+  const forked = await forkSession(
+    { dir: path, to: options.to === undefined ? null : resolve(options.to), at: options.at ?? null },
+    forkParts(path, (w) => odd.push(w)),
+  );
+  const next = `skillopt run ${shellWord(shownDir(forked.directory))}`;
+  const notes = [...forked.notes, ...odd];
+  context.io.result({ ...forked, notes, next }, [
+    ...forkLines(forked),
+    ...notes.map((note) => `note        ${note}`),
+    `next        ${next}`,
+  ]);
 }
 
 function forkLines(f: Forked): string[] {

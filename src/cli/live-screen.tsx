@@ -1,19 +1,25 @@
 import { type Instance, render } from 'ink';
 import { type ReactNode, useInsertionEffect } from 'react';
 import type { LoggedEvent } from '../events/events.ts';
-import { Fold } from '../events/fold.ts';
 import type { RunState } from '../events/run-state.ts';
 import { SkilloptError } from '../ports/failure.ts';
 import type { SessionControl } from '../ports/session.ts';
-import { App, frameOf } from '../tui/app.tsx';
+import { App, Opening } from '../tui/app.tsx';
 import { FrameStore } from '../tui/frame-store.ts';
 import type { KeyName } from '../tui/keys.ts';
-import { answerOf } from '../tui/screens/resume.ts';
 import type { Facts } from '../tui/screens/run/facts.ts';
-import { contextOf, type Size } from '../tui/screens/run/layout.ts';
-import { type RunIntent, type RunMessage, type RunModel, reduceRun, startModel } from '../tui/screens/run/model.ts';
+import type { Size } from '../tui/screens/run/layout.ts';
+import {
+  opening,
+  type RunIntent,
+  type RunMessage,
+  type RunModel,
+  reduceRun,
+  startModel,
+} from '../tui/screens/run/model.ts';
+import type * as Views from '../tui/views.ts';
 import { endAtOnce, onEnd, onTerminalGone } from './crash.ts';
-import type { Surface } from './surface.ts';
+import type { Following, Surface } from './surface.ts';
 
 /** Milliseconds between two frames that events ask for; keys and resizes are answered at once. */
 const FRAME_MS = 66;
@@ -27,19 +33,10 @@ const NOTICE_MS = 8_000;
 /** Moves the cursor to the first column of the first row. */
 const HOME = '\x1b[H';
 
-/** Lines of the first frame, before the session is open. */
-const OPENING_LINES = 2;
-
 /** Exit code of Ctrl-C pressed twice. */
 const INTERRUPTED = 130;
 
 export type LiveOptions = {
-  /** Milliseconds by which the rehearsal is slowed down. */
-  readonly slowedMs: number;
-  /** The sealed test follows the search by itself. */
-  readonly finalizes: boolean;
-  /** Goes on without a question. */
-  readonly yes: boolean;
   /** Asks for the orderly stop; there need not be a session yet. */
   readonly stop: () => void;
   /** What is told on the normal screen, once that is back. */
@@ -63,10 +60,14 @@ export class LiveScreen implements Surface {
   private ink: Instance;
   private readonly frame = new FrameStore();
   private drawnSize: Size = { columns: 0, rows: 0 };
-  private state: RunState = new Fold().state;
+  /** What draws a session; loaded behind the first frame. */
+  private views: typeof Views | null = null;
+  /** Null = the session is not open yet. */
+  private state: RunState | null = null;
+  private following: Following = { finalizes: false, slowedMs: 0 };
   private model: RunModel = startModel;
   private screen: 'resume' | 'run' = 'run';
-  private notice = 'opening the session …';
+  private notice = '';
   private noticedAtMs = 0;
   private control: SessionControl<LoggedEvent, RunState> | null = null;
   private said: string[] = [];
@@ -79,8 +80,6 @@ export class LiveScreen implements Surface {
   private readonly tickTimer: ReturnType<typeof setInterval>;
   private readonly release: readonly (() => void)[];
   private closed = false;
-  /** Nothing is known yet: the first frame says no more than that, and comes the sooner for it. */
-  private opening = true;
 
   constructor(private readonly o: LiveOptions) {
     // before Ink's own listener: a frame of the old size must not be drawn on the new one
@@ -92,9 +91,10 @@ export class LiveScreen implements Surface {
     this.release = [onEnd(() => this.leave()), onTerminalGone(() => this.gone())];
   }
 
-  /** The first frame stands in the terminal: what takes the processor for long waits for that. */
-  shown(): Promise<void> {
-    return this.ink.waitUntilRenderFlush();
+  /** The first frame stands in the terminal, and what draws the others is loaded behind it. */
+  async shown(): Promise<void> {
+    await this.ink.waitUntilRenderFlush();
+    this.views = await import('../tui/views.ts');
   }
 
   say(text: string): void {
@@ -106,7 +106,6 @@ export class LiveScreen implements Surface {
 
   async mayGoOn(state: RunState, signal: AbortSignal): Promise<boolean> {
     if (signal.aborted) return false;
-    if (this.o.yes) return true;
     this.state = state;
     this.screen = 'resume';
     const { promise, resolve } = Promise.withResolvers<boolean>();
@@ -122,7 +121,8 @@ export class LiveScreen implements Surface {
     return goOn;
   }
 
-  follow(state: RunState, control: SessionControl<LoggedEvent, RunState>): void {
+  follow(state: RunState, control: SessionControl<LoggedEvent, RunState>, o: Following): void {
+    this.following = o;
     this.control = control;
     this.state = state;
     control.subscribe(() => {
@@ -209,14 +209,14 @@ export class LiveScreen implements Surface {
     return { columns: process.stdout.columns || 80, rows: process.stdout.rows || 24 };
   }
 
-  private get facts(): Facts {
+  private facts(state: RunState): Facts {
     return {
-      state: this.state,
+      state,
       model: this.model,
       paused: this.control?.isPaused ?? false,
-      finalizes: this.o.finalizes,
+      finalizes: this.following.finalizes,
       nowMs: Date.now(),
-      slowedMs: this.o.slowedMs,
+      slowedMs: this.following.slowedMs,
       notice: this.noticeNow,
     };
   }
@@ -230,6 +230,12 @@ export class LiveScreen implements Surface {
   private app() {
     this.drawnSize = this.size;
     this.compose();
+    if (this.views === null)
+      return (
+        <FromHome>
+          <Opening columns={this.drawnSize.columns} onKey={this.onKey} />
+        </FromHome>
+      );
     return (
       <FromHome>
         <App frame={this.frame} width={this.drawnSize.columns} height={this.frame.height} onKey={this.onKey} />
@@ -238,15 +244,20 @@ export class LiveScreen implements Surface {
   }
 
   private compose(): void {
-    const lines = frameOf({ screen: this.screen, facts: this.facts }, this.size);
-    this.frame.set(this.opening ? lines.slice(0, OPENING_LINES) : lines);
+    const { views, state, screen } = this;
+    if (views === null) return;
+    this.frame.set(
+      state === null ? views.openingFrame(this.size) : views.frameOf({ screen, facts: this.facts(state) }, this.size),
+    );
   }
 
   private readonly resized = (): void => this.draw();
 
   private get clocksMove(): boolean {
-    if (this.screen === 'resume' || this.control === null || this.model.ending === 'over') return false;
-    return this.state.running.size > 0 || this.state.reflecting !== null || !this.control.isPaused;
+    const { state } = this;
+    if (this.screen === 'resume' || this.control === null || state === null || this.model.ending === 'over')
+      return false;
+    return state.running.size > 0 || state.reflecting !== null || !this.control.isPaused;
   }
 
   private tick(): void {
@@ -257,7 +268,6 @@ export class LiveScreen implements Surface {
 
   private draw(): void {
     if (this.closed) return;
-    this.opening = false;
     if (this.drawTimer !== null) clearTimeout(this.drawTimer);
     this.drawTimer = null;
     this.drawnAtMs = performance.now();
@@ -279,13 +289,15 @@ export class LiveScreen implements Surface {
 
   private readonly onKey = (key: KeyName): void => {
     this.movedAtMs = performance.now();
-    const answer = this.screen === 'resume' ? answerOf(key) : null;
+    const answer = this.screen === 'resume' ? (this.views?.answerOf(key) ?? null) : null;
     if (answer !== null) this.answer?.(answer);
     else if (this.screen === 'run') this.send({ kind: 'key', key });
   };
 
   private send(message: RunMessage): void {
-    const [model, intents] = reduceRun(this.model, message, contextOf(this.facts, this.size));
+    const { views, state } = this;
+    const at = views === null || state === null ? opening : views.contextOf(this.facts(state), this.size);
+    const [model, intents] = reduceRun(this.model, message, at);
     this.model = model;
     for (const intent of intents) this.perform(intent);
     this.draw();

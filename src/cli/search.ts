@@ -9,10 +9,9 @@ import { Session } from '../session/session.ts';
 import type { Io } from './io.ts';
 import { shownDir } from './read-state.ts';
 import type { Show } from './show.ts';
-import { stopOnSignals } from './signals.ts';
 import { skillCommands } from './skill-commands.ts';
-import { plainSurface, type Surface } from './surface.ts';
-import { hasScreen, WATCHED_MS } from './terminal.ts';
+import type { Stage } from './stage.ts';
+import type { Surface } from './surface.ts';
 import { backendOf, learner, optimizerOf, preflight, redactor, sessionParts, taskNotes, workersOf } from './wiring.ts';
 
 export type SearchOptions = {
@@ -27,6 +26,7 @@ export type SearchOptions = {
   /** Goes on to the sealed test. */
   readonly finalize: boolean;
   readonly allowUnsandboxed: boolean;
+  readonly stage: Stage;
   readonly show: Show;
   /** The first line where there is no screen. */
   readonly title?: string;
@@ -37,53 +37,30 @@ export type Searched = { readonly report: AfterRun; readonly lines: readonly str
 
 /** Opens or resumes a session, runs it to its end and reports. The same for `demo`, `run` and `finalize`. */
 export async function search(o: SearchOptions): Promise<Searched> {
-  const live = hasScreen(o.io, o.show.plain ?? false);
-  const delayMs = o.show.delay ?? (live ? WATCHED_MS : 0);
-  const abort = new AbortController();
-  const surface = live ? await liveSurface(o, delayMs, abort) : plainSurface(o.io);
-  if (!live && o.title !== undefined) o.io.line(o.title);
-  const release = stopOnSignals(() => {
-    abort.abort();
-    surface.stopping();
-  });
+  const { stage, io } = o;
+  if (!stage.isLive && o.title !== undefined) io.line(o.title);
+  const surface = await stage.surface();
   let report: readonly string[] = [];
   try {
-    const searched = await searchOn(surface, o, delayMs, abort, (lines) => {
+    const searched = await searchOn(surface, o, (lines) => {
       report = lines;
     });
     await surface.close('over');
     return searched;
   } catch (e) {
     await surface.close('cut');
-    for (const line of report) o.io.line(line);
+    for (const line of report) io.line(line);
     throw e;
-  } finally {
-    release();
   }
-}
-
-/** Loaded only where there is a terminal. */
-async function liveSurface(o: SearchOptions, slowedMs: number, abort: AbortController): Promise<Surface> {
-  const { LiveScreen } = await import('./live-screen.tsx');
-  const screen = new LiveScreen({
-    slowedMs,
-    finalizes: o.finalize,
-    yes: o.show.yes ?? false,
-    tell: o.io.line,
-    stop: () => abort.abort(),
-  });
-  await screen.shown();
-  return screen;
 }
 
 /** `onStop` is given the report of a run that the user stops. */
 async function searchOn(
   surface: Surface,
   o: SearchOptions,
-  delayMs: number,
-  abort: AbortController,
   onStop: (lines: readonly string[]) => void,
 ): Promise<Searched> {
+  const delayMs = o.stage.delayMs(o.show.delay);
   const odd: string[] = [];
   const session = await Session.open(
     o.dir,
@@ -91,7 +68,7 @@ async function searchOn(
     o.flags,
     sessionParts(o.dir, (w) => odd.push(w)),
   );
-  const control = new Control(session, abort);
+  const control = new Control(session, o.stage.abort);
   try {
     if (o.show.delay !== undefined && session.config.agent !== 'rehearsal')
       throw fail(
@@ -113,15 +90,19 @@ async function searchOn(
     session.check({ versions: {}, workers });
     const report = () =>
       afterRun(session.state, { command: o.command, dir: shownDir(o.dir), head: session.journal.position });
-    if (isCutShort(session.state) && !(await surface.mayGoOn(session.state, abort.signal))) {
-      if (abort.signal.aborted) throw stopped(o.dir);
+    if (
+      isCutShort(session.state) &&
+      o.show.yes !== true &&
+      !(await surface.mayGoOn(session.state, o.stage.abort.signal))
+    ) {
+      if (o.stage.abort.signal.aborted) throw stopped(o.dir);
       const left = report();
       const lines = ['left        as it was; the same command goes on any time', ...afterRunLines(left, session.state)];
       return { report: left, lines };
     }
-    if (abort.signal.aborted) throw stopped(o.dir);
+    if (o.stage.abort.signal.aborted) throw stopped(o.dir);
     for (const left of await rollouts.sweep()) surface.say(`swept       ${left}`);
-    surface.follow(session.state, control);
+    surface.follow(session.state, control, { finalizes: o.finalize, slowedMs: delayMs });
     for (const w of odd) session.note(w);
     for (const f of findings) {
       if (f.level !== 'warning') continue;

@@ -1,32 +1,23 @@
 import { resolve } from 'node:path';
-import type { Command } from 'commander';
 import { editTitle, gateText, scoreText, verdictText } from '../events/words.ts';
 import { afterRun, afterRunLines } from '../report/after-run.ts';
 import type { CommandContext } from './context.ts';
 import { readState, shownDir } from './read-state.ts';
 
-export function statusCommand(program: Command, context: CommandContext): void {
-  program
-    .command('status')
-    .summary('where a session stands, read from its log; changes nothing')
-    .description(
-      'Shows baseline, steps, draft and result as the log has them. Changes nothing, takes no lock: a running session can be looked at.',
-    )
-    .argument('[dir]', 'directory of the session', '.')
-    .action((dir: string) => {
-      const path = resolve(dir);
-      const { state, head } = readState(path);
-      const report = afterRun(state, { command: context.command, dir: shownDir(path), head });
-      const steps = state.steps.map((s) => `step ${String(s.step).padEnd(7)}${gateText(s)} · ${verdictText(s)}`);
-      const draft = [...state.edits.values()].filter((e) => e.fate === 'in-draft');
-      context.io.result({ ...report, stepRows: state.steps, draft: draft.map((e) => e.edit) }, [
-        `phase       ${state.phase}${state.paused ? ' (paused)' : ''}`,
-        `baseline    selection ${scoreText(state.seed.selection)} · train ${scoreText(state.seed.train)}`,
-        ...steps,
-        ...(state.ended === null && draft.length > 0
-          ? [`draft       ${draft.length} edits`, ...draft.map((e) => `            + ${editTitle(e)}`)]
-          : []),
-        ...afterRunLines(report, state),
-      ]);
-    });
+/** Prints where a session stands. */
+export function status(dir: string, context: CommandContext): void {
+  const path = resolve(dir);
+  const { state, head } = readState(path);
+  const report = afterRun(state, { command: context.command, dir: shownDir(path), head });
+  const steps = state.steps.map((s) => `step ${String(s.step).padEnd(7)}${gateText(s)} · ${verdictText(s)}`);
+  const draft = [...state.edits.values()].filter((e) => e.fate === 'in-draft');
+  context.io.result({ ...report, stepRows: state.steps, draft: draft.map((e) => e.edit) }, [
+    `phase       ${state.phase}${state.paused ? ' (paused)' : ''}`,
+    `baseline    selection ${scoreText(state.seed.selection)} · train ${scoreText(state.seed.train)}`,
+    ...steps,
+    ...(state.ended === null && draft.length > 0
+      ? [`draft       ${draft.length} edits`, ...draft.map((e) => `            + ${editTitle(e)}`)]
+      : []),
+    ...afterRunLines(report, state),
+  ]);
 }

@@ -1,26 +1,17 @@
 import { resolve } from 'node:path';
-import type { Command } from 'commander';
 import { renderDocument } from '../report/markdown.ts';
 import { type VerifyReport, verifySession } from '../session/verify.ts';
 import type { CommandContext } from './context.ts';
 import { exitCodes } from './exit-codes.ts';
 import { shownDir } from './read-state.ts';
 
-export function verifyCommand(program: Command, context: CommandContext): void {
-  program
-    .command('verify')
-    .summary('recompute every number and every verdict of a session from its log, offline')
-    .description(
-      'Replays the log without performing anything: every decision must follow again from the outcomes that stand there, every line from the one before, every text from its hash. A changed byte of the log, of a text that it names or of a derived file is found. Writes nothing.',
-    )
-    .argument('[dir]', 'directory of the session', '.')
-    .action(async (dir: string) => {
-      const path = resolve(dir);
-      const report = await verifySession(path, renderDocument);
-      const { state: _state, ...data } = report;
-      context.io.result({ ok: report.problems.length === 0, ...data }, verifyLines(report, shownDir(path)));
-      if (report.problems.length > 0) process.exitCode = exitCodes['log-diverged'];
-    });
+/** Recomputes a session from its log and prints what was found. */
+export async function verify(dir: string, context: CommandContext): Promise<void> {
+  const path = resolve(dir);
+  const report = await verifySession(path, renderDocument);
+  const { state: _state, ...data } = report;
+  context.io.result({ ok: report.problems.length === 0, ...data }, verifyLines(report, shownDir(path)));
+  if (report.problems.length > 0) process.exitCode = exitCodes['log-diverged'];
 }
 
 function verifyLines(r: VerifyReport, dir: string): string[] {

@@ -80,6 +80,17 @@ export type RunContext = {
   readonly hunks: readonly number[];
 };
 
+/** Before there is a session. */
+export const opening: RunContext = {
+  steps: 0,
+  lines: 0,
+  height: 0,
+  stage: 'opening',
+  paused: false,
+  matrixTab: 0,
+  hunks: [],
+};
+
 type Next = readonly [RunModel, readonly RunIntent[]];
 
 /** The next state of the screen, and what is to be done for it. */

@@ -1,0 +1,24 @@
+import type { Command } from 'commander';
+import type { CommandContext } from '../context.ts';
+import type { FinalizeOptions } from '../finalize.ts';
+import { PLAIN, YES } from '../show.ts';
+
+export function finalizeCommand(program: Command, context: CommandContext): void {
+  program
+    .command('finalize')
+    .summary('open the sealed test, once, and hand over the result')
+    .description(
+      'Measures the test split: seed, result and no skill together, once. A session that was finalized shows its numbers again; nothing is measured twice. With --apply the result is written over the source skill, if that still is what the session began with.',
+    )
+    .argument('[dir]', 'directory of the session', '.')
+    .option('--apply', 'write the result over the source SKILL.md')
+    .option('--allow-unsandboxed', 'consent to run rollouts in plain folders on this machine')
+    .option('--yes', YES)
+    .option('--plain', PLAIN)
+    .action((dir: string, options: FinalizeOptions) =>
+      context.stage.during(async () => {
+        const { finalize } = await import('../finalize.ts');
+        await finalize(dir, options, context);
+      }),
+    );
+}

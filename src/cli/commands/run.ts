@@ -1,0 +1,61 @@
+import { type Command, InvalidArgumentError } from 'commander';
+import type { CommandContext } from '../context.ts';
+import { NO_IMPROVEMENT } from '../exit-codes.ts';
+import type { RunOptions } from '../run.ts';
+import { DELAY, milliseconds, PLAIN, YES } from '../show.ts';
+
+function count(text: string): number {
+  const n = Number(text);
+  if (!Number.isInteger(n) || n < 1) throw new InvalidArgumentError('give a whole number of at least 1');
+  return n;
+}
+
+function minutes(text: string): number {
+  const n = Number(text);
+  if (!(n >= 0.1)) throw new InvalidArgumentError('give a number of minutes, at least 0.1');
+  return n;
+}
+
+export function runCommand(program: Command, context: CommandContext): void {
+  program
+    .command('run')
+    .summary('start or resume the session that skillopt.config.json in a directory describes')
+    .description(
+      'Starts the session that DIR/skillopt.config.json describes, or goes on where it stopped: baseline, rounds of proposals, gates, confirmation. Stops before the sealed test unless --finalize is given. Nothing that finished is performed or paid twice. Budget, limits and workers may change between two runs; any other change of the config is another session.',
+    )
+    .argument('[dir]', 'directory of the session', '.')
+    .option('--finalize', 'go on to the sealed test when there is something to deliver')
+    .option('--budget <rollouts>', 'rollouts that decisions may consume', count)
+    .option('--limit-rollouts <n>', 'hard limit on rollouts started, run-ahead included', count)
+    .option('--limit-minutes <n>', 'hard limit on the search’s running time', minutes)
+    .option('--workers <n>', 'rollouts at a time', count)
+    .option('--allow-unsandboxed', 'consent to run rollouts in plain folders on this machine')
+    .option('--yes', YES)
+    .option('--plain', PLAIN)
+    .option('--delay <ms>', DELAY, milliseconds)
+    .option('--exit-code', `exit with ${NO_IMPROVEMENT} when the run ends without an improvement`)
+    .addHelpText('after', CONFIG_HELP)
+    .action(async (dir: string, options: RunOptions) => {
+      await context.stage.during(async () => {
+        const { run } = await import('../run.ts');
+        await run(dir, options, context);
+      });
+    });
+}
+
+const CONFIG_HELP = `
+The config, with the defaults of what may be left out (paths are relative to the file; example:hello-harbor is bundled):
+  {
+    "skill": "../my-skill",            a SKILL.md or its folder; read and copied, never changed
+    "pack": "../my-tasks",             a folder of tasks in Harbor's format
+    "agent": "rehearsal",              what does the tasks
+    "optimizer": "rehearsal",          what proposes edits (reads rehearsal.json beside the config)
+    "splits": {"ratio": {"train": 1, "selection": 1, "test": 1}},     or three lists of task ids
+    "gate": {"rule": "balanced", "metric": "hard", "passThreshold": 1},
+    "budget": {"rollouts": 400},
+    "limits": {"rollouts": null, "minutes": null},
+    "workers": null, "editBudget": null, "allowUnsandboxed": false, "seed": "1",
+    "search": {"draftSize": 8, "dryRounds": 12, "memory": true},
+    "timeouts": {"agentSec": null}, "finalize": {"attempts": 1}
+  }
+`;
