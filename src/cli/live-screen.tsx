@@ -1,5 +1,4 @@
 import { type Instance, render } from 'ink';
-import { type ReactNode, useInsertionEffect } from 'react';
 import type { LoggedEvent } from '../events/events.ts';
 import type { RunState } from '../events/run-state.ts';
 import { SkilloptError } from '../ports/failure.ts';
@@ -19,6 +18,7 @@ import {
 } from '../tui/screens/run/model.ts';
 import type * as Views from '../tui/views.ts';
 import { endAtOnce, onEnd, onTerminalGone } from './crash.ts';
+import { Root, throwUncaught } from './screen-root.tsx';
 import type { Following, Surface } from './surface.ts';
 
 /** Milliseconds between two frames that events ask for; keys and resizes are answered at once. */
@@ -30,9 +30,6 @@ const QUIET_AFTER_MS = 15_000;
 /** Milliseconds for which a notice takes the place of what runs. */
 const NOTICE_MS = 8_000;
 
-/** Moves the cursor to the first column of the first row. */
-const HOME = '\x1b[H';
-
 /** Exit code of Ctrl-C pressed twice. */
 const INTERRUPTED = 130;
 
@@ -42,15 +39,6 @@ export type LiveOptions = {
   /** What is told on the normal screen, once that is back. */
   readonly tell: (text: string) => void;
 };
-
-/** The alternate screen begins with the cursor where it stood on the normal one: behind what was typed, perhaps. */
-function FromHome(p: { readonly children: ReactNode }) {
-  // this effect alone runs before the first frame is written
-  useInsertionEffect(() => {
-    process.stdout.write(HOME);
-  }, []);
-  return p.children;
-}
 
 /**
  * The live screen of a run: draws the read model, turns keys into intents and carries those out. All time and all
@@ -156,12 +144,7 @@ export class LiveScreen implements Surface {
       interactive: true,
       patchConsole: false,
     });
-    ink.waitUntilExit().catch((e: unknown) => {
-      // a fault while drawing: the terminal is back already, the run must not go on unseen
-      queueMicrotask(() => {
-        throw e;
-      });
-    });
+    ink.waitUntilExit().catch(throwUncaught);
     return ink;
   }
 
@@ -232,14 +215,14 @@ export class LiveScreen implements Surface {
     this.compose();
     if (this.views === null)
       return (
-        <FromHome>
+        <Root onFault={throwUncaught}>
           <Opening columns={this.drawnSize.columns} onKey={this.onKey} />
-        </FromHome>
+        </Root>
       );
     return (
-      <FromHome>
+      <Root onFault={throwUncaught}>
         <App frame={this.frame} width={this.drawnSize.columns} height={this.frame.height} onKey={this.onKey} />
-      </FromHome>
+      </Root>
     );
   }
 
