@@ -3,7 +3,7 @@ import { closeSync, mkdirSync, openSync, rmSync, writeFileSync, writeSync } from
 import { resolve } from 'node:path';
 import { atEnd, Place, removePlaces, until } from './binary.ts';
 import { OwnSession, splits } from './own-pack.ts';
-import { demo, expectGivenBack, inShell, openDemo } from './screens.ts';
+import { demo, expectGivenBack, inShell } from './screens.ts';
 import { essence, finishedDemo } from './sessions.ts';
 import { Terminal } from './terminal.ts';
 
@@ -141,14 +141,4 @@ describe('a fault of the program while the screen is on', () => {
     expect(screen).toMatch(/ icanon .* echo /s);
     expect(place.leftovers(demo).filter((left) => /^\d+$/.test(left))).toEqual([]);
   });
-});
-
-test('a demo at full speed writes a bounded part of what it could', async () => {
-  const { place, terminal } = openDemo(0);
-  await using _ = terminal;
-  expect(await terminal.ended).toEqual({ code: 0, signal: null });
-  const events = place.lines(demo);
-  expect(events).toBeGreaterThan(350);
-  // a whole frame of 80×24 is more than 2,000 bytes; with changed rows alone an event costs a tenth of that
-  expect(terminal.output.length / events).toBeLessThan(500);
 });

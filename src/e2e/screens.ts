@@ -26,8 +26,14 @@ export function untilLogged(
   session: string,
   what: string,
   holds: (events: readonly LogLine[]) => boolean,
-) {
-  return until(what, () => place.lines(session) > 0 && holds(place.events(session)));
+): Promise<void> {
+  let seen = 0;
+  return until(what, () => {
+    const lines = place.lines(session);
+    if (lines === seen) return false; // nothing new to read
+    seen = lines;
+    return holds(place.events(session));
+  });
 }
 
 export const countOf = (events: readonly LogLine[], type: string): number =>
