@@ -1,7 +1,8 @@
 import { expect } from 'bun:test';
 import { readFileSync } from 'node:fs';
 import { type LogLine, Place, until } from './binary.ts';
-import { Terminal, type TerminalOptions, ttyModes } from './terminal.ts';
+import { Terminal, type TerminalOptions } from './terminal.ts';
+import { ttyModes } from './tty.ts';
 
 // What the tests of the live screen share.
 

@@ -289,11 +289,6 @@ export class Terminal implements AsyncDisposable {
     this.child.kill(signal);
   }
 
-  /** Closes the window: the system tells every process of it, and nothing can be written any more. */
-  hangUp(): void {
-    this.child.terminal?.close();
-  }
-
   private killAll(): void {
     if (this.isOver) return;
     try {
