@@ -7,6 +7,7 @@ import type { MountedSkill } from '../../ports/rollouts.ts';
 import type { SkillMount } from '../agents/agent.ts';
 import { copyTree } from '../copy-tree.ts';
 import type { Folders } from './folders.ts';
+import { plainFile } from './plain-file.ts';
 
 /** A skill as it lies in a rollout. */
 export type Mount = {
@@ -126,7 +127,7 @@ function treeOf(folder: string, most: Size): Tree {
     } else if (stat.isSymbolicLink()) {
       lines.push(kind + readlinkSync(path));
     } else {
-      lines.push(kind + (stat.isFile() ? sha256(readFileSync(path)) : ''));
+      lines.push(kind + (stat.isFile() ? sha256(readFileSync(path, { flag: plainFile })) : ''));
     }
   };
   visit(folder, '');

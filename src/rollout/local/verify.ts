@@ -20,6 +20,7 @@ import { scriptCommand } from '../script-command.ts';
 import { demandStarted } from './errors.ts';
 import type { Folders } from './folders.ts';
 import { type LaunchContext, launch } from './launch.ts';
+import { plainFile } from './plain-file.ts';
 
 /** What the verifier did; `tampered` = the agent had reached into its folders, so it was not run. */
 export type VerifierRun =
@@ -130,7 +131,7 @@ function readReward(path: string, startedNs: bigint): RewardFile | null {
     const file = { ...unread, sizeBytes, plain, modifiedNs: left.mtimeNs };
     // Neither a pipe, which would never end, nor a link, nor a giant is opened.
     if (!plain || sizeBytes > maxRewardBytes) return file;
-    return { ...file, bytes: readFileSync(path) };
+    return { ...file, bytes: readFileSync(path, { flag: plainFile }) };
   } catch (error) {
     const code = errorCode(error);
     if (code === 'ENOENT' || code === 'ENOTDIR') return null;
