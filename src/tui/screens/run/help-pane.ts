@@ -36,9 +36,8 @@ export function bottomLine(f: Facts, width: number): Line {
       : ask('Stop?', '[y] now [s] after step [n] no');
   if (model.question === 'finish') {
     const then = f.finalizes ? ', then open the sealed test' : '';
-    return width >= 74
-      ? ask(`End the search: confirm what there is${then}?`, '[y] yes  [n] no')
-      : ask('End the search?', '[y] yes [n] no');
+    const what = width >= 90 ? 'End the search: confirm what there is' : 'End the search, confirm';
+    return width >= 74 ? ask(`${what}${then}?`, '[y] yes  [n] no') : ask('End the search?', '[y] yes [n] no');
   }
   if (model.ending === 'over') return ask(width >= 60 ? 'The run is over.' : 'Over.', '[enter] the report');
   if (model.ending === 'now')
