@@ -57,6 +57,7 @@ export class LiveScreen implements Surface {
   private screen: 'resume' | 'run' = 'run';
   private notice = '';
   private noticedAtMs = 0;
+  private noticeDrawn = '';
   private control: SessionControl<LoggedEvent, RunState> | null = null;
   private said: string[] = [];
   private answer: ((goOn: boolean) => void) | null = null;
@@ -227,6 +228,7 @@ export class LiveScreen implements Surface {
   }
 
   private compose(): void {
+    this.noticeDrawn = this.noticeNow;
     const { views, state, screen } = this;
     if (views === null) return;
     this.frame.set(
@@ -244,7 +246,7 @@ export class LiveScreen implements Surface {
   }
 
   private tick(): void {
-    if (!this.clocksMove) return;
+    if (!this.clocksMove && this.noticeDrawn === this.noticeNow) return;
     const nowMs = performance.now();
     if (nowMs - this.movedAtMs < QUIET_AFTER_MS || nowMs - this.drawnAtMs >= QUIET_TICK_MS - 100) this.draw();
   }
