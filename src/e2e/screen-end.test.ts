@@ -66,7 +66,14 @@ describe('a session that was begun before', () => {
     expect(await essence(own.place, 'session')).toEqual(await undisturbed());
   });
 
-  test.each(['q', 'n', 'esc', 'ctrl+c', 'SIGTERM', 'SIGINT'] as const)('%s leaves it as it was', async (how) => {
+  test.each([
+    ['q', 0],
+    ['n', 0],
+    ['esc', 0],
+    ['ctrl+c', 0],
+    ['SIGTERM', 130],
+    ['SIGINT', 130],
+  ] as const)('%s leaves it as it was, with exit code %d', async (how, wanted) => {
     const own = await stopped();
     const before = hashOf(own.place.path('session'));
     const { terminal, pid, left } = inShell(own.place, 'run session', { env: own.env });
@@ -77,9 +84,11 @@ describe('a session that was begun before', () => {
     else if (how.startsWith('SIG')) process.kill(pid(), how as 'SIGTERM');
     else await terminal.type(how);
     const { code, screen } = await left();
-    expect(code).toBe(0);
-    expect(screen).toMatch(/^left +as it was; the same command goes on any time$/m);
-    expect(screen).toMatch(/^log +\d+ lines, head /m);
+    expect(code).toBe(wanted);
+    if (wanted === 0) {
+      expect(screen).toMatch(/^left +as it was; the same command goes on any time$/m);
+      expect(screen).toMatch(/^log +\d+ lines, head /m);
+    } else expect(screen).toContain('nothing that finished is lost');
     expect(hashOf(own.place.path('session'))).toBe(before);
   });
 

@@ -34,9 +34,9 @@ const log = readFileSync('log.jsonl', 'utf8').trim().split('\\n').map((line) => 
 const fold = new Fold();
 const half = log.slice(0, log.length / 2);
 const started = half.find((e) => e.type === 'rollout.started');
-const screen = new LiveScreen({ slowedMs: 0, yes: true, tell: console.log });
+const screen = new LiveScreen({ slowedMs: 0, finalizes: false, yes: true, stop() {}, tell: console.log });
 let hear = () => {};
-screen.follow({ state: fold.state }, { subscribe: (listener) => { hear = listener; }, stop() {} });
+screen.follow(fold.state, { isPaused: false, subscribe: (listener) => { hear = listener; }, stop() {} });
 let count = 0;
 async function play(event) {
   fold.add({ ...event, seq: ++count });
