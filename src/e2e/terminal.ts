@@ -280,6 +280,11 @@ export class Terminal implements AsyncDisposable {
     return new Promise((done) => this.model.write('', done));
   }
 
+  /** Closes the terminal, as a user closes a window: the system tells whoever sits at it. */
+  hangUp(): void {
+    this.child.terminal?.close();
+  }
+
   kill(signal: NodeJS.Signals): void {
     this.child.kill(signal);
   }
