@@ -34,9 +34,10 @@ const log = readFileSync('log.jsonl', 'utf8').trim().split('\\n').map((line) => 
 const fold = new Fold();
 const half = log.slice(0, log.length / 2);
 const started = half.find((e) => e.type === 'rollout.started');
-const screen = new LiveScreen({ slowedMs: 0, finalizes: false, yes: true, stop() {}, tell: console.log });
+const screen = new LiveScreen({ stop() {}, tell: console.log });
+await screen.shown();
 let hear = () => {};
-screen.follow(fold.state, { isPaused: false, subscribe: (listener) => { hear = listener; }, stop() {} });
+screen.follow(fold.state, { isPaused: false, subscribe: (listener) => { hear = listener; }, stop() {} }, { finalizes: false, slowedMs: 0 });
 let count = 0;
 async function play(event) {
   fold.add({ ...event, seq: ++count });
@@ -61,5 +62,6 @@ test('3,000 events as fast as they can come: each is heard, and few frames are d
   expect(await terminal.ended).toEqual({ code: 0, signal: null });
   expectGivenBack(terminal);
   expect(await terminal.history()).toMatch(/^events 300\d$/);
+  expect(terminal.output).toContain('REHEARSAL');
   expect(terminal.output.length / 3_000).toBeLessThan(FRAME / 40);
 });
