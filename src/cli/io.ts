@@ -31,11 +31,11 @@ export function makeIo(json: boolean): Io {
   };
 }
 
-/** What failed, where, and the smallest next fix. */
+/** What failed, where, and the smallest next fix. A stop that was asked for is no failure. */
 export function failureText(f: Failure): string {
   const where = f.where.split('\n').join('\n       ');
   const fix = f.fix.split('\n').join('\n       ');
-  return `failed ${f.what}\nwhere  ${where}\nfix    ${fix}`;
+  return `${f.code === 'interrupted' ? 'ended ' : 'failed'} ${f.what}\nwhere  ${where}\nfix    ${fix}`;
 }
 
 /** Columns of the word that every line begins with; of a failure's. */

@@ -26,7 +26,7 @@ async function expectStopped(place: Place, terminal: Terminal): Promise<void> {
   const screen = await terminal.history();
   expect(screen).toMatch(/^result +paused: stopped by the user$/m);
   expect(screen).toMatch(/^best skill +skillopt-demo\/best_skill.md/m);
-  expect(screen).toContain('failed the run was stopped; nothing that finished is lost');
+  expect(screen).toContain('ended  the run was stopped; nothing that finished is lost');
   expect(screen).toContain('it goes on where it stopped');
   expect(place.leftovers(demo)).toEqual([]);
   await place.succeed(['verify', demo]);
@@ -135,7 +135,7 @@ describe('a run', () => {
     await untilLogged(place, demo, 'it goes on', () => place.lines(demo) > before + 5);
     expect(await terminal.text()).not.toContain('Stop?');
     await terminal.type('x');
-    await terminal.waitFor(/Stopping in order|failed/);
+    await terminal.waitFor(/Stopping in order|ended  /);
     await expectStopped(place, terminal);
   });
 });

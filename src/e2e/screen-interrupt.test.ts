@@ -67,7 +67,7 @@ describe('on the live screen', () => {
       expect(code).toBe(130);
       expect(screen).toMatch(/^result +paused: stopped by the user$/m);
       expect(screen).toMatch(/^log +\d+ lines, head /m);
-      expect(screen).toContain('failed the run was stopped; nothing that finished is lost');
+      expect(screen).toContain('ended  the run was stopped; nothing that finished is lost');
       expect(own.place.leftovers('session')).toEqual([]);
       await expectGoesOn(own, command);
     },
@@ -119,7 +119,7 @@ describe('on the live screen', () => {
     expect(own.place.leftovers('session')).toEqual([]);
     const paused = own.place.events('session').find((e) => e.type === 'session.paused');
     expect(paused).toMatchObject({ why: 'stopped by the user' });
-    expect(own.place.read('../errors')).toStartWith('failed the run was stopped; nothing that finished is lost\n');
+    expect(own.place.read('../errors')).toStartWith('ended  the run was stopped; nothing that finished is lost\n');
     await expectGoesOn(own, command);
     await terminal.close();
   });

@@ -92,7 +92,7 @@ describe('a signal', () => {
     const end = await run.ended;
     expect(end.code).toBe(130);
     expect(end.stdout).toContain('stopping    what runs is ended and cleaned up; once more ends at once');
-    expect(end.stderr).toStartWith('failed the run was stopped; nothing that finished is lost\n');
+    expect(end.stderr).toStartWith('ended  the run was stopped; nothing that finished is lost\n');
     expect(end.stderr).toContain('fix    start it again: it goes on where it stopped');
     expect(place.leftovers('session')).toEqual([]);
     const status = await place.succeed(['status', 'session']);
