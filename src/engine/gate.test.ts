@@ -2,12 +2,13 @@ import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
 import { unit } from '../bench/rulebook-world.ts';
 import type { Decision, EventOf } from '../events/events.ts';
+import type { GateRuleName } from '../events/loop-facts.ts';
 import type { Ask, EnginePorts, SkillOps } from '../ports/engine.ts';
 import { type Outcome, scored, unscored } from '../ports/outcome.ts';
 import { Conversation } from './conversation.ts';
 import { consider, Tally } from './gate.ts';
 import type { LoopPlan } from './plan.ts';
-import { type GateRuleName, gateRule } from './rules.ts';
+import { gateRule } from './rules.ts';
 import { startState } from './state.ts';
 import { signFlipAtMost, signTestAtMost } from './stats.ts';
 

@@ -1,10 +1,10 @@
+import { GATE_BLOCKS, type GateRuleName, ruleAfter } from '../events/loop-facts.ts';
+
 /** Number of the engine that draws decisions, and the versions of its rules; both stand in the first line of a log. */
 export const ENGINE = 1;
 export const RULES = ['loop@1'] as const;
 /** Every set of rules that this program can draw by: rules are kept by version, so that older sessions go on. */
 export const KNOWN_RULES: readonly (readonly string[])[] = [RULES];
-
-export type GateRuleName = 'balanced' | 'bold' | 'careful' | 'skillopt';
 
 /** A gate: at most `blocks` repeats of selection; levels in 1/1000. */
 export type GateRule = {
@@ -16,28 +16,21 @@ export type GateRule = {
   readonly early: number;
 };
 
-const balanced: GateRule = { name: 'balanced', blocks: 2, alpha: 350, early: 250 };
-const bold: GateRule = { name: 'bold', blocks: 1, alpha: 500, early: 500 };
-const careful: GateRule = { name: 'careful', blocks: 3, alpha: 250, early: 200 };
-const oneShot: GateRule = { name: 'skillopt', blocks: 1, alpha: 500, early: 500 };
+/** Levels by rule; the number of its blocks is a fact that readers of a log need too. */
+const levels: Readonly<Record<GateRuleName, Pick<GateRule, 'alpha' | 'early'>>> = {
+  balanced: { alpha: 350, early: 250 },
+  bold: { alpha: 500, early: 500 },
+  careful: { alpha: 250, early: 200 },
+  skillopt: { alpha: 500, early: 500 },
+};
 
 /** Futility between blocks: a candidate whose p is above this is refused. */
 export const FUTILITY = 500;
 
 /** The rule that stands now. `bold` is bold for the first three acceptances and balanced afterwards. */
-export function gateRule(name: GateRuleName, accepted: number): GateRule {
-  switch (name) {
-    case 'balanced':
-      return balanced;
-    case 'bold':
-      return accepted < 3 ? bold : balanced;
-    case 'careful':
-      return careful;
-    case 'skillopt':
-      return oneShot;
-    default:
-      return name satisfies never;
-  }
+export function gateRule(plan: GateRuleName, accepted: number): GateRule {
+  const name = ruleAfter(plan, accepted);
+  return { name, blocks: GATE_BLOCKS[name], ...levels[name] };
 }
 
 /** Least share of scored rollouts on each side of a gate, and the most by which the sides may differ. */
