@@ -5,6 +5,7 @@ import { type FeedEntry, feedEntries } from './feed.ts';
 import { closesPhase, Measurements } from './measurements.ts';
 import { rolloutName } from './rollout-key.ts';
 import type { EditState, Running, RunState, StepState, Unscored } from './run-state.ts';
+import { Times } from './timeline.ts';
 import { triedText } from './words.ts';
 
 type Mutable<T> = { -readonly [K in keyof T]: T[K] };
@@ -22,6 +23,7 @@ export class Fold {
   private readonly feed: FeedEntry[] = [];
   private readonly draft: string[] = [];
   private readonly measurements = new Measurements();
+  private readonly times = new Times();
   private readonly s: Mutable<RunState>;
   /** Effects of the parent that are still to come, in a fork. */
   private inheritedLeft = 0;
@@ -42,6 +44,7 @@ export class Fold {
       paused: null,
       seed: { selection: null, train: null },
       round: 0,
+      handedInRound: 0,
       draftSize: 0,
       draft: this.draft,
       draftSkill: '',
@@ -62,8 +65,7 @@ export class Fold {
       planned: 0,
       bank: this.measurements.bank,
       train: this.measurements.train,
-      measured: this.measurements.measured,
-      screened: this.measurements.screened,
+      timeline: this.times,
       tested: this.measurements.tested,
       feed: this.feed,
       rollouts: { started: 0, finished: 0, scored: 0, cancelled: 0, lost: 0, inherited: 0, unscored: this.unscored },
@@ -111,6 +113,7 @@ export class Fold {
     round: number,
     source: EditState['source'],
   ): void {
+    this.s.handedInRound = Math.max(this.s.handedInRound, round);
     for (const { hash, edit } of edits) {
       const before = this.edits.get(hash)?.fate;
       if (before === 'accepted' || before === 'in-draft') continue; // handed in again: it stands there already
@@ -273,7 +276,7 @@ export class Fold {
         if (event.why === 'seed' && event.split === 'selection') s.seed = { ...s.seed, selection: event.score };
         if (event.why === 'seed' && event.split === 'train') s.seed = { ...s.seed, train: event.score };
         if (event.split === 'train') s.phase = 'searching';
-        this.measurements.evaluated(event, { round: s.round, step: this.steps.length });
+        this.times.evaluated(event, this.steps.length);
         return;
       case 'edit.rejected':
         this.inRound(event.round, event.index !== null, false);
@@ -284,14 +287,17 @@ export class Fold {
       case 'screening.decided':
         this.inRound(event.round, true, event.kept);
         this.measurements.screenedEdit(event);
+        this.times.screened(event);
         s.draftSize = event.draftSize;
         s.draftSkill = event.draft;
         if (event.kept) this.draft.push(event.edit);
         this.fate(event.edit, event.kept ? 'in-draft' : 'dropped', triedText(event));
         return;
       case 'gate.decided': {
-        this.steps.push(conclusive(event));
+        const step = { ...conclusive(event), kept: s.openStep.kept };
+        this.steps.push(step);
         this.measurements.gated(event);
+        this.times.gated(step);
         s.openStep = { rounds: 0, tried: 0, kept: 0 };
         for (const e of event.edits)
           if (event.gateAction === 'accept') this.fate(e, 'accepted', `step ${event.step}`);

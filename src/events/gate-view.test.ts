@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'bun:test';
 import type { Input } from '../ports/inputs.ts';
-import { type Play, play } from '../session/session-fixture.ts';
+import { type Play, partial, play } from '../session/session-fixture.ts';
 import type { LoggedEvent } from './events.ts';
-import { decidedGate, openGate } from './gate-view.ts';
+import { decidedGate, type GateView, openGate } from './gate-view.ts';
 import { cutAndGoOn, eventsOf, goldenLogs, pool, watch } from './played-fixture.ts';
 
 /** Kinds of gates that a log has held. */
@@ -26,6 +26,7 @@ function holdAgainst(events: readonly LoggedEvent[], exact: boolean, seen: Seen)
       expect(read.filter((t) => t.flip === 'win').length).toBe(event.wins);
       expect(read.filter((t) => t.flip === 'loss').length).toBe(event.losses);
       expect(view?.step).toBe(event.step);
+      expect(view?.of).toBe(event.of);
       expect(view?.pairs).toBeGreaterThanOrEqual(event.pairs);
       if (exact) expect([view?.pairs, view?.wins, view?.losses]).toEqual([event.pairs, event.wins, event.losses]);
       if (event.tasks.some((t) => t.block > 0)) seen.second++;
@@ -40,8 +41,8 @@ function holdAgainst(events: readonly LoggedEvent[], exact: boolean, seen: Seen)
       const view = openGate(state);
       if (view === null) return;
       expect(view.pairs).toBeLessThanOrEqual(view.of);
-      expect(view.tasks.length).toBe(view.of);
-      expect(view.of).toBe(state.tasks.selection.length * (view.block + 1));
+      expect(view.tasks.length).toBe(state.tasks.selection.length * (view.block + 1));
+      expect(view.tasks.length).toBeLessThanOrEqual(view.of);
       expect(view.wins + view.losses).toBeLessThanOrEqual(view.pairs);
       expect(view.moreWins).toBeLessThanOrEqual(view.of - view.pairs);
       for (const t of view.tasks) if (t.flip !== null) expect(typeof t.before === 'number').toBe(true);
@@ -64,6 +65,16 @@ describe('the gate that is on agrees with the verdict that follows', () => {
     expect(seen.gates).toBeGreaterThan(20);
     expect(seen.second).toBeGreaterThan(3);
     expect(seen.refreshed).toBeGreaterThan(0);
+  });
+
+  test.each(['soft', 'mixed'] as const)('scores under the metric %s', async (metric) => {
+    const seen = none();
+    for (const seed of seeds.slice(0, 4)) {
+      const { log } = await play({ ...base, metric, meddle: partial, world: { seed } });
+      holdAgainst(eventsOf(log), true, seen);
+      holdPromises(eventsOf(log), new Set());
+    }
+    expect(seen.gates).toBeGreaterThan(8);
   });
 
   test('eight workers that run ahead, and rollouts without a score', async () => {
@@ -146,4 +157,55 @@ test('a decided gate shows as the score table has it', async () => {
     expect(view.tasks.filter((t) => t.flip === 'win').length).toBe(step.wins);
     expect(view.tasks.filter((t) => t.flip === 'loss').length).toBe(step.losses);
   }
+});
+
+/** Holds what the open gate said of its end, line by line, against what its end was. */
+function holdPromises(events: readonly LoggedEvent[], rules: Set<string>): void {
+  let said: { readonly wins: number; readonly more: number }[] = [];
+  watch(events, {
+    after: (event, state) => {
+      if (event.type === 'gate.decided') {
+        rules.add(`${event.rule} ${event.of / state.tasks.selection.length}`);
+        for (const { wins, more } of said) expect(event.wins).toBeLessThanOrEqual(wins + more);
+        said = [];
+      }
+      const gate = openGate(state);
+      if (gate) said.push({ wins: gate.wins, more: gate.moreWins });
+    },
+  });
+}
+
+describe('what can still be won at most, and of how many', () => {
+  test.each(['balanced', 'bold', 'careful', 'skillopt'] as const)('under %s', async (gate) => {
+    const rules = new Set<string>();
+    for (const seed of seeds) {
+      const { log } = await play({ ...base, budget: 240, gate, world: { seed, rules: 12, train: 12, selection: 8 } });
+      holdAgainst(eventsOf(log), true, none());
+      holdPromises(eventsOf(log), rules);
+    }
+    const expected = { balanced: ['balanced 2'], bold: ['balanced 2', 'bold 1'], careful: ['careful 3'] };
+    expect([...rules].sort()).toEqual(gate === 'skillopt' ? ['skillopt 1'] : expected[gate]);
+  });
+
+  test('between two blocks the second one still is to come', async () => {
+    let between = 0;
+    for (const seed of seeds) {
+      const { log } = await play({ ...base, world: { seed } });
+      let last: GateView | null = null;
+      watch(eventsOf(log), {
+        before: (event, state) => {
+          if (event.type === 'rollout.started') last = openGate(state);
+        },
+        after: (event, state) => {
+          const gate = openGate(state);
+          if (event.type !== 'rollout.started' || gate?.block !== 1 || last?.block !== 0) return;
+          between++;
+          const tasks = state.tasks.selection.length;
+          expect([last.pairs, last.of]).toEqual([tasks, 2 * tasks]);
+          expect(last.moreWins).toBeGreaterThan(0);
+        },
+      });
+    }
+    expect(between).toBeGreaterThan(3);
+  });
 });

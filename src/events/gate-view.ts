@@ -1,4 +1,5 @@
 import { type Attempt, attemptsOf } from './attempts.ts';
+import { GATE_BLOCKS, ruleAfter } from './loop-facts.ts';
 import type { RunState, StepState } from './run-state.ts';
 
 /** One pair of a gate: a selection task under the incumbent and under the draft. Scores are 0…1. */
@@ -24,11 +25,11 @@ export type GateView = {
   readonly wins: number;
   readonly losses: number;
   readonly pairs: number;
-  /** Pairs of the blocks that have begun; of a decided gate: pairs that it could have had. */
+  /** Pairs that its rule allows: it may come to its verdict before. */
   readonly of: number;
-  /** Tasks that this block has still to read and can win: the incumbent has not passed them, as far as is known. */
+  /** Of the pairs still to come, those that can be won at most: the incumbent has no full score there, as far as is known. */
   readonly moreWins: number;
-  /** Block after block, each in the order in which the engine reads it. */
+  /** The blocks that have begun, each in the order in which the engine reads it. */
   readonly tasks: readonly GateTask[];
 };
 
@@ -40,10 +41,21 @@ type Known = {
   readonly beforeSince: string | null;
 };
 
+/** The newest view of each state: several panes of a frame ask for the same one. */
+const views = new WeakMap<RunState, { readonly lines: number; readonly view: GateView | null }>();
+
 /** The gate that is on now; null when none is. What lies around of earlier gates does not show in it. */
 export function openGate(state: RunState): GateView | null {
-  const { phase, draft, draftSkill, incumbent, tasks } = state;
-  if (phase !== 'searching' || draft.length === 0) return null;
+  const known = views.get(state);
+  if (known?.lines === state.lines) return known.view;
+  const view = viewOf(state);
+  views.set(state, { lines: state.lines, view });
+  return view;
+}
+
+function viewOf(state: RunState): GateView | null {
+  const { phase, draft, draftSkill, incumbent, tasks, plan } = state;
+  if (phase !== 'searching' || draft.length === 0 || plan === null) return null;
   const selection = new Set(tasks.selection);
   // between two decisions the engine works for one gate only
   const attempts = attemptsOf(
@@ -81,6 +93,9 @@ export function openGate(state: RunState): GateView | null {
   const unread = rows.findIndex((r) => !r.read);
   const pairs = unread === -1 ? rows.length : unread;
   const read = rows.slice(0, pairs).map((r) => r.row);
+  const blocks = GATE_BLOCKS[ruleAfter(plan.gate.rule, state.timeline.accepted.length)];
+  let moreWins = rows.slice(pairs).filter(({ row }) => canBeWon(row.before)).length;
+  for (let b = block + 1; b < blocks; b++) for (const k of known.values()) if (canBeWon(k.before[b])) moreWins++;
   return {
     step: state.steps.length + 1,
     decided: false,
@@ -88,11 +103,15 @@ export function openGate(state: RunState): GateView | null {
     wins: read.filter((r) => r.flip === 'win').length,
     losses: read.filter((r) => r.flip === 'loss').length,
     pairs,
-    of: rows.length,
-    moreWins: rows.slice(pairs).filter(({ row }) => row.before === undefined || (row.before ?? 1) < 1).length,
+    of: blocks * tasks.selection.length,
+    moreWins,
     tasks: rows.map((r) => r.row),
   };
 }
+
+/** What is unscored can't be compared. */
+const canBeWon = (before: number | null | undefined): boolean =>
+  before === undefined || (before !== null && before < 1);
 
 /** The candidate's last block; when that is through, the one for which the incumbent is rolled already. */
 function blockNow(known: ReadonlyMap<string, Known>): number {

@@ -1,19 +1,22 @@
 import { describe, expect, test } from 'bun:test';
-import { type Play, play } from '../session/session-fixture.ts';
+import { type Play, partial, play } from '../session/session-fixture.ts';
 import type { LoggedEvent } from './events.ts';
-import { type Matrix, selectionMatrix, testMatrix, trainMatrix } from './matrix.ts';
+import { type Cell, type Matrix, selectionMatrix, testMatrix, trainMatrix } from './matrix.ts';
 import { cutAndGoOn, eventsOf, goldenLogs, pool, watch } from './played-fixture.ts';
 import type { Score } from './shapes.ts';
 
-/** Sums of a column: passed, scored, rollouts in all. */
+const cellsOf = (m: Matrix, column: number) => [...m.column(column).cells.values()];
+/** Sums of a column: scores, scored, rollouts in all. */
 function sums(m: Matrix, column: number): readonly number[] {
-  const cells = m.rows.flatMap((r) => r.cells[column] ?? []);
-  const sum = (of: (c: (typeof cells)[number]) => number) => cells.reduce((a, c) => a + of(c), 0);
-  return [sum((c) => c.passed), sum((c) => c.scored), sum((c) => c.scored + c.unscored)];
+  const sum = (of: (c: Cell) => number) => cellsOf(m, column).reduce((a, c) => a + of(c), 0);
+  return [rounded(sum((c) => c.sum)), sum((c) => c.scored), sum((c) => c.scored + c.unscored)];
 }
-const asSums = (s: Score | null | undefined) => (s ? [s.passed, s.scored, s.of] : []);
-const at = (m: Matrix, label: string) => m.columns.findIndex((c) => c.label === label);
-const running = (m: Matrix) => m.rows.flatMap((r) => r.cells).reduce((a, c) => a + (c?.running ?? 0), 0);
+/** The log rounds a mean to four places. */
+const rounded = (x: number) => Math.round(x * 100) / 100;
+const asSums = (s: Score | null | undefined) => (s ? [rounded((s.mean ?? 0) * s.scored), s.scored, s.of] : []);
+const labels = (m: Matrix) => Array.from({ length: m.length }, (_, at) => m.column(at).label);
+const at = (m: Matrix, label: string) => labels(m).indexOf(label);
+const running = (m: Matrix) => labels(m).reduce((n, _, i) => n + cellsOf(m, i).reduce((a, c) => a + c.running, 0), 0);
 
 /** Shape after every line; sums at the end. */
 function check(events: readonly LoggedEvent[]) {
@@ -24,10 +27,11 @@ function check(events: readonly LoggedEvent[]) {
       const all = [selectionMatrix(now), trainMatrix(now), testMatrix(now)];
       for (const [i, m] of all.entries()) {
         const tasks = [now.tasks.selection, now.tasks.train, now.opened === null ? [] : now.tasks.test][i];
-        expect(m.rows.map((r) => r.task)).toEqual([...(tasks ?? [])]);
-        for (const r of m.rows) expect(r.cells.length).toBe(m.columns.length);
+        expect([...m.tasks]).toEqual([...(tasks ?? [])]);
+        for (const label of labels(m)) expect(label).not.toBe('');
+        expect(m.column(m.length).label).toBe('');
         expect(m.best).toBeGreaterThanOrEqual(-1);
-        expect(m.best).toBeLessThan(Math.max(1, m.columns.length));
+        expect(m.best).toBeLessThan(Math.max(1, m.length));
       }
       const atWork = all.reduce((a, m) => a + running(m), 0);
       expect(atWork).toBeLessThanOrEqual(now.running.size);
@@ -46,14 +50,14 @@ function check(events: readonly LoggedEvent[]) {
   }
   const train = trainMatrix(state);
   const sweeps = events.flatMap((e) => (e.type === 'evaluation.finished' && e.split === 'train' ? [e.score] : []));
-  const sweepColumns = train.columns.flatMap((c, i) => (/^(seed|s\d+)$/.test(c.label) ? [sums(train, i)] : []));
+  const sweepColumns = labels(train).flatMap((label, i) => (/^(seed|s\d+)$/.test(label) ? [sums(train, i)] : []));
   expect(sweepColumns).toEqual(sweeps.map(asSums) as number[][]);
   const tried = events.filter((e) => e.type === 'screening.decided' && e.task !== null).length;
-  const roundSums = train.columns.flatMap((c, i) => (/^r\d+$/.test(c.label) ? [sums(train, i)[2] ?? 0] : []));
+  const roundSums = labels(train).flatMap((label, i) => (/^r\d+$/.test(label) ? [sums(train, i)[2] ?? 0] : []));
   expect(roundSums.reduce((a, b) => a + b, 0)).toBe(tried);
   const sealed = testMatrix(state);
-  for (const arm of state.finalized?.arms ?? []) expect(sums(sealed, at(sealed, arm.arm))).toEqual(asSums(arm.score));
-  if (state.finalized === null) expect(sealed.columns).toEqual([]);
+  for (const [i, arm] of (state.finalized?.arms ?? []).entries()) expect(sums(sealed, i)).toEqual(asSums(arm.score));
+  if (state.finalized === null) expect(labels(sealed)).toEqual([]);
   return { state, selection, train, sealed, mostRunning, mostTest };
 }
 
@@ -72,6 +76,22 @@ describe('task × step', () => {
     expect(mostTest).toBeGreaterThan(workers === 1 ? 0 : 4);
   });
 
+  test.each(['soft', 'mixed'] as const)('scores under the metric %s', async (metric) => {
+    let between = 0;
+    for (const seed of [1, 2, 3]) {
+      const { log } = await play({
+        ...base,
+        metric,
+        meddle: partial,
+        world: { seed, infra: 0.1 },
+        ...pool(`s${seed}`),
+      });
+      const { selection } = check(eventsOf(log));
+      for (let i = 0; i < selection.length; i++) between += cellsOf(selection, i).filter((c) => c.sum % 1 !== 0).length;
+    }
+    expect(between).toBeGreaterThan(10);
+  });
+
   test('a session that was ended and went on', async () => {
     for (const seed of [1, 2])
       check(eventsOf(await cutAndGoOn({ ...base, world: { seed, infra: 0.1 }, ...pool('n') }, [0.2, 0.5, 0.9, 0.97])));
@@ -84,9 +104,11 @@ describe('task × step', () => {
   test('columns, the best one and the last flips of the demo', () => {
     const [, events] = goldenLogs().find(([name]) => name.includes('demo')) ?? ['', []];
     const { selection, train, sealed } = check(events);
-    expect(selection.columns.map((c) => c.label)).toEqual(['seed', '1', '2', '3', '4', '5', '✓seed', '✓best']);
-    expect(selection.columns[selection.best]?.label).toBe('5');
-    const notes = Object.fromEntries(selection.rows.filter((r) => r.note !== '').map((r) => [r.task, r.note]));
+    expect(labels(selection)).toEqual(['seed', '1', '2', '3', '4', '5', '✓seed', '✓best']);
+    expect(selection.column(selection.best).label).toBe('5');
+    const notes = Object.fromEntries(
+      selection.tasks.flatMap((t) => (selection.note(t) === '' ? [] : [[t, selection.note(t)]])),
+    );
     expect(notes).toEqual({
       'pilots-newest-first': 'won in 4',
       'count-reefers': 'won in 1',
@@ -95,8 +117,8 @@ describe('task × step', () => {
       'duplicate-ore': 'won in 4',
       'sort-grain': 'lost in 3',
     });
-    expect(train.columns.map((c) => c.label).slice(0, 4)).toEqual(['seed', 'r1', 's1', 'r2']);
-    expect(sealed.columns.map((c) => c.label)).toEqual(['seed', 'result', 'no-skill']);
+    expect(labels(train).slice(0, 4)).toEqual(['seed', 'r1', 's1', 'r2']);
+    expect(labels(sealed)).toEqual(['seed', 'result', 'none']);
   });
 
   test('the open gate is the last column until it is decided', async () => {
@@ -107,10 +129,11 @@ describe('task × step', () => {
         if (event.type !== 'gate.decided' || event.pairs === 0) return;
         open++;
         const m = selectionMatrix(state);
-        expect(m.columns.at(-1)?.label).toBe(`${event.step}`);
+        const last = m.column(m.length - 1);
+        expect(last.label).toBe(`${event.step}`);
         const read = new Map<string, number>();
         for (const p of event.tasks) if (p.after === 1) read.set(p.task, (read.get(p.task) ?? 0) + 1);
-        for (const r of m.rows) expect(r.cells.at(-1)?.passed ?? 0).toBeGreaterThanOrEqual(read.get(r.task) ?? 0);
+        for (const t of m.tasks) expect(last.cells.get(t)?.sum ?? 0).toBeGreaterThanOrEqual(read.get(t) ?? 0);
       },
     });
     expect(open).toBeGreaterThan(1);
@@ -121,7 +144,7 @@ describe('task × step', () => {
       const { state } = await play({ ...base, world: { seed, pHi: 0.6, pLo: 0.4 }, budget: 80 });
       if (state.confirmation?.result !== 'not-confirmed') continue;
       const m = selectionMatrix(state);
-      expect([m.best, m.columns[0]?.label]).toEqual([0, 'seed']);
+      expect([m.best, m.column(0).label]).toEqual([0, 'seed']);
       return;
     }
     throw new Error('no world was refuted');

@@ -1,141 +1,147 @@
 import { type Attempt, attemptsOf } from './attempts.ts';
 import { openGate } from './gate-view.ts';
-import type { RunState } from './run-state.ts';
-import { flips } from './words.ts';
+import type { RunState, SelectionTime, TrainTime } from './run-state.ts';
 
-/** One task at one time. A score of 1 is a pass; `running` counts rollouts at work. */
+/** One task at one time: the sum of its scores, each 0…1 under the metric (under `hard` these are passes); `running` counts rollouts at work. */
 export type Cell = {
-  readonly passed: number;
+  readonly sum: number;
   readonly scored: number;
   readonly unscored: number;
   readonly running: number;
 };
 
-/** Null = not run there. `note` names the last flip, such as `won in 1`. */
-export type MatrixRow = { readonly task: string; readonly cells: readonly (Cell | null)[]; readonly note: string };
+/** A column with a short label; a task that has no cell was not run there. */
+export type MatrixColumn = { readonly label: string; readonly cells: ReadonlyMap<string, Cell> };
 
-/** A short label for the head of the column, and a title that says what it is. */
-export type MatrixColumn = { readonly label: string; readonly title: string };
-
-/** Tasks × time. `best` = the column of the best skill; -1 = none is. */
+/** Tasks × time. A long session has many columns: each is made when it is asked for. */
 export type Matrix = {
-  readonly columns: readonly MatrixColumn[];
-  readonly rows: readonly MatrixRow[];
+  readonly tasks: readonly string[];
+  /** Columns, oldest first. */
+  readonly length: number;
+  /** The column of the best skill; -1 = none is. */
   readonly best: number;
+  readonly column: (at: number) => MatrixColumn;
+  /** The last flip of a task, such as `won in 1`; empty when none was. */
+  readonly note: (task: string) => string;
 };
-
-type Column = MatrixColumn & { readonly cells: Map<string, Cell> };
 
 /** The seed, a column for each step (the open gate's last), then the two sides of the confirmation. */
 export function selectionMatrix(state: RunState): Matrix {
-  const columns: Column[] = [];
-  let best = -1;
-  const measured = state.measured.filter((m) => m.split === 'selection');
-  const measuredBy = (step: number) => {
-    for (const m of measured.filter((at) => at.step === step)) columns.push(incumbentColumn(m.why, scored(m.tasks)));
-    if (best < 0) best = columns.length - 1;
+  const { timeline, confirmation } = state;
+  const last = [...openBaseline(state), ...openStep(state), ...confirmationColumns(state)];
+  const length = timeline.selection.length + last.length;
+  const handedBack = confirmation?.result === 'not-confirmed';
+  return {
+    tasks: state.tasks.selection,
+    length,
+    best: handedBack ? Math.min(0, length - 1) : timeline.best,
+    column: columnsOf(timeline.selection, selectionColumn, last),
+    note: (task) => timeline.flips.get(task) ?? '',
   };
-  measuredBy(0);
-  for (const step of state.steps) {
-    const tasks = step.tasks.map(({ task, after }) => [task, after] as const);
-    columns.push({ label: `${step.step}`, title: `the draft of step ${step.step}`, cells: scored(tasks) });
-    if (step.gateAction === 'accept') best = columns.length - 1;
-    measuredBy(step.step);
-  }
-  const baseline = openBaseline(state);
-  if (baseline !== null) columns.push(baseline);
-  const gate = openGate(state);
-  if (gate !== null) {
-    const cells = new Map<string, Cell>();
-    for (const t of gate.tasks) {
-      if (t.after !== undefined) count(cells, t.task, scoreCell(t.after));
-      if (t.running !== null) count(cells, t.task, atWork);
-    }
-    columns.push({ label: `${gate.step}`, title: `the draft of step ${gate.step}, on its way`, cells });
-  }
-  columns.push(...confirmationColumns(state));
-  if (state.confirmation?.result === 'not-confirmed') best = columns.length > 0 ? 0 : -1;
-  return matrix(state.tasks.selection, columns, best, lastFlips(state));
 }
 
 /** Sweeps of train, and the tasks that each round has tried an edit on. */
 export function trainMatrix(state: RunState): Matrix {
-  const { draftSkill, incumbent } = state;
-  const train = new Set(state.tasks.train);
-  const rounds = new Map<number, Column>();
-  const round = (n: number) => {
-    const known = rounds.get(n);
-    if (known) return known;
-    const fresh: Column = { label: `r${n}`, title: `edits tried in round ${n}`, cells: new Map() };
-    rounds.set(n, fresh);
-    return fresh;
+  const { timeline, incumbent } = state;
+  const { before, last } = openTrain(state);
+  return {
+    tasks: state.tasks.train,
+    length: before.length + last.length,
+    best: timeline.train.findLastIndex((t) => t.kind === 'sweep' && t.measured.skill === incumbent),
+    column: columnsOf(before, trainColumn, last),
+    note: () => '',
   };
-  for (const s of state.screened)
-    if (s.task !== null) count(round(s.round).cells, s.task, scoreCell(s.passed === null ? null : s.passed ? 1 : 0));
-  const sweeps = state.measured.filter((m) => m.split === 'train');
-  const now = new Map<string, Cell>();
-  for (const a of attemptsOf(state, (r) => r.line === 'loop' && r.seq > 0 && train.has(r.task)))
-    count(a.skill === draftSkill ? now : round(roundNow(state)).cells, a.task, attemptCell(a));
-
-  const columns: Column[] = [];
-  let best = -1;
-  const left = [...rounds].sort(([a], [b]) => a - b);
-  const roundsUpTo = (last: number) => {
-    while (left[0] !== undefined && left[0][0] <= last) columns.push((left.shift() as (typeof left)[number])[1]);
-  };
-  let n = 0;
-  for (const m of sweeps) {
-    roundsUpTo(m.round);
-    const seed = m.why === 'seed';
-    columns.push({
-      label: seed ? 'seed' : `s${++n}`,
-      title: seed ? 'the seed' : `sweep: ${m.why}`,
-      cells: scored(m.tasks),
-    });
-    if (m.skill === incumbent) best = columns.length - 1;
-  }
-  roundsUpTo(Number.POSITIVE_INFINITY);
-  if (now.size > 0) {
-    const first = sweeps.length === 0;
-    columns.push({
-      label: first ? 'seed' : `s${n + 1}`,
-      title: first ? 'the seed, on its way' : 'sweep, on its way',
-      cells: now,
-    });
-  }
-  return matrix(state.tasks.train, columns, best, new Map());
 }
 
 /** The arms of the sealed test, over all attempts; no row and no column until it is opened. */
 export function testMatrix(state: RunState): Matrix {
   const { opened } = state;
-  if (opened === null) return { columns: [], rows: [], best: -1 };
-  const titles = { seed: 'with the seed', result: 'with the result', 'no-skill': 'without a skill' } as const;
-  const columns = opened.arms.map(({ arm, skill }): Column => {
+  const arms = opened?.arms ?? [];
+  const columns = arms.map(({ arm, skill }): MatrixColumn => {
     const cells = new Map<string, Cell>();
-    for (const t of state.tested)
-      if (t.skill === skill) count(cells, t.task, scoreCell(t.passed === null ? null : t.passed ? 1 : 0));
+    for (const t of state.tested) if (t.skill === skill) count(cells, t.task, scoreCell(t.score));
     if (state.finalized === null)
       for (const a of attemptsOf(state, (r) => r.line === 'finalize' && r.skill === skill))
-        count(cells, a.task, attemptCell(a.passed === null ? a : { ...a, score: a.passed ? 1 : 0 }));
-    return { label: arm, title: titles[arm], cells };
+        count(cells, a.task, attemptCell(a));
+    return { label: arm === 'no-skill' ? 'none' : arm, cells };
   });
-  return matrix(
-    state.tasks.test,
-    columns,
-    opened.arms.findIndex((a) => a.arm === 'result'),
-    new Map(),
-  );
+  return {
+    tasks: opened === null ? [] : state.tasks.test,
+    length: columns.length,
+    best: arms.findIndex((a) => a.arm === 'result'),
+    column: columnsOf<never>([], () => empty, columns),
+    note: () => '',
+  };
 }
 
-const incumbentColumn = (why: string, cells: Map<string, Cell>): Column =>
-  why === 'seed'
-    ? { label: 'seed', title: 'the seed', cells }
-    : { label: '↻', title: 'the best skill anew, after the environment changed', cells };
+const empty: MatrixColumn = { label: '', cells: new Map() };
 
-/** The incumbent on selection before there is a gate, on its way; null when nothing of it is known. */
-function openBaseline(state: RunState): Column | null {
-  if (state.phase !== 'measuring') return null;
+function columnsOf<T>(
+  times: readonly T[],
+  make: (time: T) => MatrixColumn,
+  last: readonly MatrixColumn[],
+): Matrix['column'] {
+  return (at) => {
+    const time = times[at];
+    return time === undefined ? (last[at - times.length] ?? empty) : make(time);
+  };
+}
+
+const incumbentLabel = (why: string): string => (why === 'seed' ? 'seed' : '↻');
+
+function selectionColumn(time: SelectionTime): MatrixColumn {
+  const cells = new Map<string, Cell>();
+  if (time.kind === 'measured') {
+    for (const [task, score] of time.measured.tasks) count(cells, task, scoreCell(score));
+    return { label: incumbentLabel(time.measured.why), cells };
+  }
+  for (const { task, after } of time.step.tasks) count(cells, task, scoreCell(after));
+  return { label: `${time.step.step}`, cells };
+}
+
+/** Edits are judged by passes under every metric; sweeps show scores. */
+function trainColumn(time: TrainTime): MatrixColumn {
+  const cells = new Map<string, Cell>();
+  if (time.kind === 'round') {
+    for (const { task, passed } of time.screened) if (task !== null) count(cells, task, passCell(passed));
+    return { label: `r${time.round}`, cells };
+  }
+  for (const [task, score] of time.measured.tasks) count(cells, task, scoreCell(score));
+  return { label: time.number === 0 ? 'seed' : `s${time.number}`, cells };
+}
+
+/** What is at work on train: it belongs to the round that is on, or to a sweep under the draft. */
+function openTrain(state: RunState): { readonly before: readonly TrainTime[]; readonly last: readonly MatrixColumn[] } {
+  const { draftSkill, timeline } = state;
+  const train = new Set(state.tasks.train);
+  const sweep = new Map<string, Cell>();
+  const tried = new Map<string, Cell>();
+  for (const a of attemptsOf(state, (r) => r.line === 'loop' && r.seq > 0 && train.has(r.task)))
+    if (a.skill === draftSkill) count(sweep, a.task, attemptCell(a));
+    else count(tried, a.task, a.since === null && a.score !== undefined ? passCell(a.passed) : atWork);
+  const last: MatrixColumn[] = [];
+  let before = timeline.train;
+  if (tried.size > 0) {
+    // a person's edits make a round that has no reflection to announce it
+    const round = Math.max(1, state.round, state.handedInRound);
+    const newest = before.at(-1);
+    // an edit of the same round may be decided already
+    if (newest?.kind === 'round' && newest.round === round) {
+      for (const [task, cell] of trainColumn(newest).cells) count(tried, task, cell);
+      before = before.slice(0, -1);
+    }
+    last.push({ label: `r${round}`, cells: tried });
+  }
+  if (sweep.size > 0) {
+    const previous = before.findLast((t) => t.kind === 'sweep');
+    last.push({ label: previous === undefined ? 'seed' : `s${previous.number + 1}`, cells: sweep });
+  }
+  return { before, last };
+}
+
+/** The incumbent on selection before there is a gate, on its way; nothing while nothing of it is known. */
+function openBaseline(state: RunState): readonly MatrixColumn[] {
+  if (state.phase !== 'measuring') return [];
   const selection = new Set(state.tasks.selection);
   const cells = new Map<string, Cell>();
   const { incumbent, session } = state;
@@ -144,22 +150,33 @@ function openBaseline(state: RunState): Column | null {
     (r) => r.line === 'loop' && r.seq > 0 && r.skill === incumbent && selection.has(r.task),
   ))
     cells.set(a.task, attemptCell(a));
-  if (cells.size === 0) return null;
+  if (cells.size === 0) return [];
   // what a limit cut off in the middle is decided in part
   for (const [task, scores] of state.bank) for (const score of scores) cells.set(task, scoreCell(score));
-  return incumbentColumn(incumbent === session?.skill.hash ? 'seed' : 'incumbent', cells);
+  return [{ label: incumbentLabel(incumbent === session?.skill.hash ? 'seed' : 'incumbent'), cells }];
 }
 
-function confirmationColumns(state: RunState): readonly Column[] {
+function openStep(state: RunState): readonly MatrixColumn[] {
+  const gate = openGate(state);
+  if (gate === null) return [];
+  const cells = new Map<string, Cell>();
+  for (const t of gate.tasks) {
+    if (t.after !== undefined) count(cells, t.task, scoreCell(t.after));
+    if (t.running !== null) count(cells, t.task, atWork);
+  }
+  return [{ label: `${gate.step}`, cells }];
+}
+
+function confirmationColumns(state: RunState): readonly MatrixColumn[] {
   const { confirmation, incumbent, session } = state;
-  const sides = (seed: Map<string, Cell>, result: Map<string, Cell>): readonly Column[] => [
-    { label: '✓seed', title: 'confirmation: the seed, fresh', cells: seed },
-    { label: '✓best', title: 'confirmation: the best skill, fresh', cells: result },
+  const sides = (seed: ReadonlyMap<string, Cell>, result: ReadonlyMap<string, Cell>): readonly MatrixColumn[] => [
+    { label: '✓seed', cells: seed },
+    { label: '✓best', cells: result },
   ];
   if (confirmation !== null)
     return sides(
-      scored(confirmation.tasks.map((t) => [t.task, t.before])),
-      scored(confirmation.tasks.map((t) => [t.task, t.after])),
+      new Map(confirmation.tasks.map((t) => [t.task, scoreCell(t.before)])),
+      new Map(confirmation.tasks.map((t) => [t.task, scoreCell(t.after)])),
     );
   const attempts = attemptsOf(state, (r) => r.line === 'confirmation');
   if (attempts.length === 0) return [];
@@ -169,31 +186,17 @@ function confirmationColumns(state: RunState): readonly Column[] {
   return sides(side(session?.skill.hash), side(incumbent));
 }
 
-/** A person's edits make a round that has no reflection to announce it. */
-function roundNow(state: RunState): number {
-  let round = state.round;
-  for (const e of state.edits.values()) if (e.fate === 'handed-in') round = Math.max(round, e.round);
-  return Math.max(1, round);
-}
-
-function lastFlips(state: RunState): ReadonlyMap<string, string> {
-  const notes = new Map<string, string>();
-  for (const step of state.steps) {
-    const { won, lost } = flips(step);
-    for (const task of won) notes.set(task, `won in ${step.step}`);
-    for (const task of lost)
-      notes.set(task, won.includes(task) ? `won and lost in ${step.step}` : `lost in ${step.step}`);
-  }
-  return notes;
-}
-
-const atWork: Cell = { passed: 0, scored: 0, unscored: 0, running: 1 };
+const atWork: Cell = { sum: 0, scored: 0, unscored: 0, running: 1 };
+const unscored: Cell = { sum: 0, scored: 0, unscored: 1, running: 0 };
+const failed: Cell = { sum: 0, scored: 1, unscored: 0, running: 0 };
+const full: Cell = { sum: 1, scored: 1, unscored: 0, running: 0 };
 
 function scoreCell(score: number | null): Cell {
-  return score === null
-    ? { passed: 0, scored: 0, unscored: 1, running: 0 }
-    : { passed: score === 1 ? 1 : 0, scored: 1, unscored: 0, running: 0 };
+  if (score === null) return unscored;
+  return score === 1 ? full : score === 0 ? failed : { ...failed, sum: score };
 }
+
+const passCell = (passed: boolean | null): Cell => (passed === null ? unscored : passed ? full : failed);
 
 function attemptCell(a: Pick<Attempt, 'score' | 'since'>): Cell {
   return a.since !== null || a.score === undefined ? atWork : scoreCell(a.score);
@@ -206,33 +209,10 @@ function count(cells: Map<string, Cell>, task: string, more: Cell): void {
     before === undefined
       ? more
       : {
-          passed: before.passed + more.passed,
+          sum: before.sum + more.sum,
           scored: before.scored + more.scored,
           unscored: before.unscored + more.unscored,
           running: before.running + more.running,
         },
   );
-}
-
-function scored(tasks: readonly (readonly [string, number | null])[]): Map<string, Cell> {
-  const cells = new Map<string, Cell>();
-  for (const [task, score] of tasks) count(cells, task, scoreCell(score));
-  return cells;
-}
-
-function matrix(
-  tasks: readonly string[],
-  columns: readonly Column[],
-  best: number,
-  notes: ReadonlyMap<string, string>,
-): Matrix {
-  return {
-    columns: columns.map(({ label, title }) => ({ label, title })),
-    rows: tasks.map((task) => ({
-      task,
-      cells: columns.map((c) => c.cells.get(task) ?? null),
-      note: notes.get(task) ?? '',
-    })),
-    best,
-  };
 }

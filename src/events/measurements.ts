@@ -2,7 +2,7 @@ import { isLastTry } from './attempts.ts';
 import type { EventOf, LoggedEvent } from './events.ts';
 import { REFRESH_AFTER, UNDONE } from './loop-facts.ts';
 import { rolloutName } from './rollout-key.ts';
-import type { Measured, Pending, Running, RunState, Screened, Tested } from './run-state.ts';
+import type { Pending, Running, RunState, Tested } from './run-state.ts';
 
 type Metric = EventOf<'plan.fixed'>['gate']['metric'];
 /** What the log says besides, at the time of a decision. */
@@ -16,8 +16,6 @@ export class Measurements {
   readonly pending = new Map<string, Pending>();
   readonly bank = new Map<string, (number | null)[]>();
   readonly train = new Map<string, boolean>();
-  readonly measured: Measured[] = [];
-  readonly screened: Screened[] = [];
   readonly tested: Tested[] = [];
   /** Train tasks that edits of the draft were seen to fix: they fail again when it is dropped. */
   private fixed: string[] = [];
@@ -52,7 +50,7 @@ export class Measurements {
       this.pending.delete(key);
       if (p === undefined || !isLastTry(p)) continue;
       const { task, skill, score, passed } = p;
-      if (p.line === 'finalize') this.tested.push({ skill, task, passed });
+      if (p.line === 'finalize') this.tested.push({ skill, task, score });
       if (p.line !== 'loop') continue;
       if (skill === now.incumbent && now.tasks.selection.includes(task) && !this.refreshDue)
         this.bank.set(task, [...(this.bank.get(task) ?? []), score]);
@@ -73,14 +71,8 @@ export class Measurements {
     for (const p of this.pending.values()) if (p.seq > 0 && p.seq < seq) this.pending.delete(p.key);
   }
 
-  evaluated(event: EventOf<'evaluation.finished'>, at: { readonly round: number; readonly step: number }): void {
-    if (event.split === 'open') return;
-    this.measured.push({ ...at, split: event.split, why: event.why, skill: event.skill, tasks: event.tasks });
-  }
-
   screenedEdit(event: EventOf<'screening.decided'>): void {
-    const { round, edit, task, passed, kept } = event;
-    this.screened.push({ round, edit, task, passed, kept });
+    const { task, passed, kept } = event;
     if (!kept || passed !== true || task === null) return;
     this.train.set(task, true);
     this.fixed.push(task);

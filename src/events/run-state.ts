@@ -15,7 +15,11 @@ export type EditState = {
 };
 
 /** A row of the score table: one gate. */
-export type StepState = Conclusive<'gate.decided'> & { readonly at: string };
+export type StepState = Conclusive<'gate.decided'> & {
+  readonly at: string;
+  /** Edits that went into the draft since the gate before; `edits` is the whole draft. */
+  readonly kept: number;
+};
 
 export type Unscored = { readonly count: number; readonly task: string; readonly detail: string };
 
@@ -45,26 +49,43 @@ export type Pending = Pick<Running, 'key' | 'skill' | 'task' | 'line'> & {
 
 /** Scores of tasks that one evaluation decided: 0…1, null = unscored. */
 export type Measured = {
-  readonly split: 'train' | 'selection';
   readonly why: string;
   readonly skill: string;
-  /** Rounds and gates that were over when it was decided. */
-  readonly round: number;
-  readonly step: number;
   readonly tasks: readonly (readonly [string, number | null])[];
 };
 
 /** One edit tried on one train task. */
 export type Screened = {
-  readonly round: number;
   readonly edit: string;
   readonly task: string | null;
   readonly passed: boolean | null;
   readonly kept: boolean;
 };
 
-/** An attempt of the sealed test; `passed` null = unscored. */
-export type Tested = { readonly skill: string; readonly task: string; readonly passed: boolean | null };
+/** Selection at one time: under the incumbent, or under the draft of a step. */
+export type SelectionTime =
+  | { readonly kind: 'measured'; readonly measured: Measured }
+  | { readonly kind: 'gate'; readonly step: StepState };
+
+/** Train at one time: a sweep (number 0 = the seed's), or a round with the edits that were tried in it. */
+export type TrainTime =
+  | { readonly kind: 'sweep'; readonly number: number; readonly measured: Measured }
+  | { readonly kind: 'round'; readonly round: number; readonly screened: readonly Screened[] };
+
+/** What was measured, oldest first, and what follows from that order. */
+export type Timeline = {
+  readonly selection: readonly SelectionTime[];
+  readonly train: readonly TrainTime[];
+  /** Place in `selection` where the incumbent won its place; -1 = nothing is measured. */
+  readonly best: number;
+  /** The last gate that changed a task, such as `won in 3`. */
+  readonly flips: ReadonlyMap<string, string>;
+  /** Numbers of the accepted steps. */
+  readonly accepted: readonly number[];
+};
+
+/** An attempt of the sealed test: its score under the metric, 0…1, null = unscored. */
+export type Tested = { readonly skill: string; readonly task: string; readonly score: number | null };
 
 /** What has happened since the gate before: what the next row of the score table will say. */
 export type OpenStep = { readonly rounds: number; readonly tried: number; readonly kept: number };
@@ -96,6 +117,8 @@ export type RunState = {
   readonly paused: { readonly why: string; readonly fix: string } | null;
   readonly seed: { readonly selection: Score | null; readonly train: Score | null };
   readonly round: number;
+  /** The last round for which edits were handed in; a person's are for the next one. */
+  readonly handedInRound: number;
   readonly draftSize: number;
   /** Hashes of the draft's edits, in the order in which they went into it; `draftSkill` is the hash of its text. */
   readonly draft: readonly string[];
@@ -123,8 +146,7 @@ export type RunState = {
   readonly bank: ReadonlyMap<string, readonly (number | null)[]>;
   /** Last scored outcome of each train task under the draft: true = it passed. */
   readonly train: ReadonlyMap<string, boolean>;
-  readonly measured: readonly Measured[];
-  readonly screened: readonly Screened[];
+  readonly timeline: Timeline;
   /** Attempts that the sealed test consists of, once it is over. */
   readonly tested: readonly Tested[];
   /** What happened, in sentences, oldest first. */

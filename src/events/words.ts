@@ -14,21 +14,31 @@ export function scoreText(s: Score | null | undefined, metric = 'hard'): string 
 }
 
 /** `3–1 after 7 of 16` */
-export function gateText(step: StepState): string {
-  return `${step.wins}–${step.losses} after ${step.pairs} of ${step.of}`;
+export function gateText(gate: Pick<StepState, 'wins' | 'losses' | 'pairs' | 'of'>): string {
+  return `${gate.wins}–${gate.losses} after ${gate.pairs} of ${gate.of}`;
 }
 
+/** `3 → 2`, or `2 → 2, draft of 4` where edits of earlier steps stand in the draft as well. */
+export function editsText(step: { readonly tried: number; readonly kept: number; readonly draft: number }): string {
+  return `${step.tried} → ${step.kept}${step.draft > step.kept ? `, draft of ${step.draft}` : ''}`;
+}
+
+/** The verdict, with the reason of one that is no acceptance. */
 export function verdictText(step: StepState): string {
-  switch (step.gateAction) {
-    case 'accept':
-      return `ACCEPT · ${selectionText(step)}`;
-    case 'reject':
-      return `reject: ${whyText(step)}${step.draftDropped ? ' · the draft is dropped' : ''}`;
-    case 'indecisive':
-      return `indecisive: ${whyText(step)}`;
-    default:
-      return step.gateAction satisfies never;
-  }
+  return step.gateAction === 'accept' ? `ACCEPT · ${selectionText(step)}` : (refusalTexts(step)[0] ?? '');
+}
+
+/** Why a step was not accepted, in fewer and fewer words: for columns in which the longer ones have no room. */
+export function refusalTexts(step: Pick<StepState, 'gateAction' | 'why' | 'draftDropped'>): readonly string[] {
+  const long = whyText(step);
+  const short = shortWhy.get(step.why) ?? long;
+  const dropped = step.draftDropped;
+  return [
+    `${step.gateAction}: ${long}${dropped ? ' · the draft is dropped' : ''}`,
+    `${step.gateAction}: ${short}${dropped ? ', draft dropped' : ''}`,
+    `${short}${dropped ? ', draft dropped' : ''}`,
+    short,
+  ];
 }
 
 /** `selection 4/8 against 2/8 · evidence 0.75` */
@@ -44,6 +54,18 @@ export function whyText(step: Pick<StepState, 'why'>): string {
   const cause = causes.find((c) => c === step.why);
   return cause ? causeText(cause) : step.why;
 }
+
+/** Why, in two to four words. */
+const shortWhy: ReadonlyMap<string, string> = new Map([
+  ['a tie: no task changed', 'no task changed'],
+  ['it lost as many tasks as it won', 'as many lost as won'],
+  ['it lost more tasks than it won', 'more lost than won'],
+  ['too few wins to tell', 'too few wins'],
+  ['coverage', 'too few scored'],
+  ['environment-changed', 'environment changed'],
+  ['measurement-broken', 'too few scored'],
+  ['optimizer-failed', 'no readable proposal'],
+]);
 
 /** `stopped after 7 of 16: could not win`; empty when all pairs were compared, or none. `tasks` = those of selection. */
 export function stoppedText(step: StepState, tasks: number): string {
@@ -168,7 +190,7 @@ export function inputText(input: EventOf<'input.received'>['input']): {
 /** Running time: `40 s`, `12 min`, `2 h 05 min`. */
 export function minutesText(minutes: number): string {
   const whole = Math.round(minutes);
-  if (minutes < 1) return `${Math.max(0, Math.round(minutes * 60))} s`;
+  if (minutes < 1) return `${minutes <= 0 ? 0 : Math.max(1, Math.round(minutes * 60))} s`;
   return whole < 100 ? `${whole} min` : `${Math.floor(whole / 60)} h ${String(whole % 60).padStart(2, '0')} min`;
 }
 

@@ -2,7 +2,7 @@ import { RulebookWorld, unit, type WorldConfig } from '../bench/rulebook-world.t
 import { checkConfig } from '../config/load.ts';
 import { type FinalizeResult, finalize } from '../engine/finalize.ts';
 import { type LoopResult, optimize } from '../engine/loop.ts';
-import type { LoggedEvent } from '../events/events.ts';
+import type { LoggedEvent, PlanFixed } from '../events/events.ts';
 import { Fold } from '../events/fold.ts';
 import type { RunState } from '../events/run-state.ts';
 import { Journal, readText } from '../journal/journal.ts';
@@ -63,6 +63,8 @@ export class VirtualClock {
 export type Play = {
   readonly world: Partial<WorldConfig>;
   readonly budget: number;
+  readonly gate?: PlanFixed['gate']['rule'];
+  readonly metric?: PlanFixed['gate']['metric'];
   readonly workers?: number;
   /** Virtual ms of a rollout by its key; default 0. */
   readonly latency?: (key: string) => number;
@@ -134,6 +136,7 @@ export async function play(o: Play): Promise<Played> {
       optimizer: 'simulated',
       splits: { train: ids('train'), selection: ids('selection'), test: ids('test') },
       budget: { rollouts: o.budget },
+      gate: { rule: o.gate ?? 'balanced', metric: o.metric ?? 'hard' },
       search: { draftSize: 3, dryRounds: 4, memory: true },
       limits: o.limits ?? { rollouts: null, minutes: null },
     },
@@ -321,3 +324,12 @@ export const firstLines = (log: string, n: number): string =>
     .join('');
 
 export const randomLatency = (seed: string) => (key: string) => 1 + 100 * unit('latency', seed, key);
+
+/** Scores between 0 and 1: a pass is worth 0.9 or 1, a failure 0, 0.3 or 0.7. For metrics that read them. */
+export const partial: NonNullable<Play['meddle']> = (report) => {
+  if (report.kind !== 'finished' || report.result.outcome.status !== 'scored') return report;
+  const { outcome } = report.result;
+  const worth = outcome.hard === 1 ? [0.9, 1] : [0, 0.3, 0.7];
+  const soft = worth[Math.floor(unit('partial', report.key) * worth.length)] ?? 0;
+  return { ...report, result: { ...report.result, outcome: { ...outcome, soft } } };
+};

@@ -1,5 +1,5 @@
 import { decidedGate, type GateTask, type GateView, openGate } from '../../../events/gate-view.ts';
-import type { StepState } from '../../../events/run-state.ts';
+import type { RunState, Screened, StepState } from '../../../events/run-state.ts';
 import { editTitle, gateText, verdictText } from '../../../events/words.ts';
 import { clock, fit, type Line, line, pad, span, widthOf, wrap } from '../../text.ts';
 import type { Tone } from '../../theme.ts';
@@ -44,12 +44,14 @@ function open(f: Facts, gate: GateView, width: number): Line[] {
     fit(
       [
         span(' at the gate: ', 'live'),
-        span(`${gate.wins}–${gate.losses} after ${gate.pairs} of ${gate.of}`, 'strong'),
+        span(gateText(gate), 'strong'),
         span(`${gate.block > 0 ? ` · pass ${gate.block + 1} over selection` : ''}`, 'quiet'),
       ],
       width,
     ),
-    fit([span(` ${rest} still to come, ${gate.moreWins} of them can be won; a tie is rejected`, 'quiet')], width),
+    ...wrap(`at most ${rest} still to come, ${gate.moreWins} of them can be won; a tie is rejected`, width - 2).map(
+      (t): Line => [span(` ${t}`, 'quiet')],
+    ),
     [],
     ...pairs(f, gate, width),
   ];
@@ -91,10 +93,10 @@ function shape(score: number | null | undefined, runningSince: string | null, f:
 }
 
 function baseline(f: Facts, width: number): Line[] {
-  const { measured } = f.state;
+  const { selection, train } = f.state.timeline;
   const lines: Line[] = [];
   for (const split of ['selection', 'train'] as const) {
-    const first = measured.find((m) => m.split === split);
+    const first = (split === 'selection' ? selection : train).find((t) => 'measured' in t)?.measured;
     lines.push(
       fit(
         [
@@ -118,8 +120,7 @@ function screenings(f: Facts, width: number): Line[] {
   const { rounds } = state.openStep;
   if (state.phase === 'measuring' || state.phase === 'starting') return [line(' the seed is being measured', 'quiet')];
   const from = state.round - rounds + 1;
-  const tried = state.screened.filter((s) => s.round >= from && rounds > 0);
-  const lines = tried.map((s): Line => {
+  const lines = roundsFrom(state, rounds > 0 ? from : Number.POSITIVE_INFINITY).map(([round, s]): Line => {
     const e = state.edits.get(s.edit);
     const mark: readonly [string, Tone] = s.kept ? ['+', 'good'] : ['−', 'quiet'];
     const came =
@@ -133,7 +134,7 @@ function screenings(f: Facts, width: number): Line[] {
     const title = e ? editTitle(e, Math.max(12, width - widthOf(came) - 16)) : '';
     return fit(
       [
-        span(` round ${String(s.round).padStart(2)} `, 'quiet'),
+        span(` round ${String(round).padStart(2)} `, 'quiet'),
         span(`${mark[0]} `, mark[1]),
         span(title),
         span(came, s.passed ? 'good' : 'quiet'),
@@ -148,4 +149,13 @@ function screenings(f: Facts, width: number): Line[] {
     [],
     ...(lines.length > 0 ? lines : [line(' nothing tried yet', 'quiet')]),
   ];
+}
+
+/** Edits that were tried from a round on, each with its round. */
+function roundsFrom(state: RunState, from: number): readonly (readonly [number, Screened])[] {
+  const { train } = state.timeline;
+  const before = train.findLastIndex((t) => t.kind === 'round' && t.round < from);
+  return train
+    .slice(before + 1)
+    .flatMap((t) => (t.kind === 'round' && t.round >= from ? t.screened.map((s) => [t.round, s] as const) : []));
 }
