@@ -131,7 +131,7 @@ function evaluation(event: EventOf<'evaluation.finished'>, metric: string): Sent
   return [
     `${what} ${scoreText(event.score, metric)}${event.why === 'seed' ? '' : ` (${event.why})`}`,
     [
-      failing.length > 0 ? `not passed: ${failing.join(', ')}` : '',
+      failing.length > 0 ? `${metric === 'hard' ? 'not passed' : 'scored below 1'}: ${failing.join(', ')}` : '',
       unscored.length > 0 ? `could not be scored: ${unscored.join(', ')}` : '',
     ],
   ];

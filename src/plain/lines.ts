@@ -151,7 +151,7 @@ function gate(state: RunState): readonly string[] {
   if (!step) return [];
   const changed = flipsText(step);
   return [
-    `step ${String(step.step).padEnd(7)}${countText(step.rounds, 'round')}, ${countText(step.tried, 'edit')} tried, ${step.edits.length} in the draft · gate ${gateText(step)}`,
+    `step ${String(step.step).padEnd(7)}${countText(step.rounds, 'round')}, ${countText(step.tried, 'edit')} tried, ${step.kept} kept${step.edits.length > step.kept ? `, draft of ${step.edits.length}` : ''} · gate ${gateText(step)}`,
     `            ${verdictText(step)}`,
     ...(changed === '' ? [] : [`            ${changed}`]),
   ];

@@ -2,6 +2,7 @@ import { conclusion } from '../events/conclusion.ts';
 import type { EditState, RunState } from '../events/run-state.ts';
 import {
   causeText,
+  editsText,
   editTitle,
   flipsText,
   forkText,
@@ -70,11 +71,12 @@ export function renderDocument(state: RunState, head: { readonly lines: number; 
 function standing(state: RunState): string[] {
   const { headline } = conclusion(state, '.');
   const best = state.skills.get(state.incumbent);
+  const metric = state.plan?.gate.metric;
   const unconfirmed = best && best.version > 0 && state.confirmation === null;
   return [
     upper(headline) + (/[.…]$/.test(headline) ? '' : '.'),
     '',
-    `- seed: selection ${scoreText(state.seed.selection)}, train ${scoreText(state.seed.train)}`,
+    `- seed: selection ${scoreText(state.seed.selection, metric)}, train ${scoreText(state.seed.train, metric)}`,
     `- best skill: ${best && best.version > 0 ? `version ${best.version}${unconfirmed ? ' (**unconfirmed**: chosen because it was good on selection)' : ''}` : 'the seed'}`,
     ...(state.ended ? [`- the search ended: ${causeText(state.ended.cause)}`] : []),
     `- rollouts started ${state.rollouts.started}, finished ${state.rollouts.finished}, unscored ${state.rollouts.finished - state.rollouts.scored}; optimizer calls ${state.calls}${state.rollouts.inherited > 0 ? `; inherited ${state.rollouts.inherited} outcomes, paid by the parent` : ''}; skill read in ${state.read[0]} of ${state.read[1]}`,
@@ -86,10 +88,10 @@ function stepTable(state: RunState): string[] {
   const metric = state.plan?.gate.metric ?? 'hard';
   const rows = state.steps.map((s) => {
     const score = s.gateAction === 'accept' ? scoreText(s.selection.candidate, metric) : '';
-    return `| ${s.step} | ${s.rounds} | ${s.tried} → ${s.edits.length} | ${gateText(s)} | ${cell(verdictText(s))} | ${score} | ${s.confidence.toFixed(2)} | ${cell(flipsText(s))} |`;
+    return `| ${s.step} | ${s.rounds} | ${editsText({ ...s, draft: s.edits.length })} | ${gateText(s)} | ${cell(verdictText(s))} | ${score} | ${s.confidence.toFixed(2)} | ${cell(flipsText(s))} |`;
   });
   return [
-    '| step | rounds | edits tried → in the draft | gate | verdict | selection | evidence | tasks that flipped |',
+    '| step | rounds | edits tried → kept | gate | verdict | selection | evidence | tasks that flipped |',
     '| --- | --- | --- | --- | --- | --- | --- | --- |',
     `| – | | seed | | baseline | ${scoreText(state.seed.selection, metric)} | | |`,
     ...rows,
