@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
 import {
-  about,
   clock,
   cut,
   ends,
@@ -92,13 +91,6 @@ describe('text on a screen', () => {
     [3_729_000, '1:02:09'],
     [-5, '0:00'],
   ])('%d ms are %s', (ms, shown) => expect(clock(ms)).toBe(shown));
-
-  test.each([
-    [0.01, '1 s'],
-    [0.5, '30 s'],
-    [12.4, '12 min'],
-    [95, '1 h 35'],
-  ])('%d minutes are about %s', (minutes, shown) => expect(about(minutes)).toBe(shown));
 
   test('a rule is as wide as it is asked to be', () => {
     for (const w of [0, 3, 10, 40]) {

@@ -11,14 +11,18 @@ export const span = (text: string, tone: Tone = 'plain'): Span => ({ text, tone 
 export const line = (text: string, tone: Tone = 'plain'): Line => [span(text, tone)];
 export const empty: Line = [];
 
+/** Nothing but printable ASCII: a column a character, and nothing to make safe. Most texts are so, and a frame has thousands. */
+const isPlain = (text: string): boolean => /^[ -~]*$/.test(text);
+const safeOf = (text: string): string => (isPlain(text) ? text : printableName(text));
+
 /** Columns that a text takes on a terminal. */
-export const widthOf = (text: string): number => Bun.stringWidth(text);
+export const widthOf = (text: string): number => (isPlain(text) ? text.length : Bun.stringWidth(text));
 
 const graphemes = new Intl.Segmenter();
 
 /** At most `width` columns of a text; what is cut off shows as `…`. Nothing in it can steer the terminal. */
 export function cut(text: string, width: number): string {
-  const safe = printableName(text);
+  const safe = safeOf(text);
   if (widthOf(safe) <= width) return safe;
   if (width <= 0) return '';
   let out = '';
@@ -45,7 +49,7 @@ export function padLeft(text: string, width: number): string {
 }
 
 /** Columns of a line. */
-export const lineWidth = (l: Line): number => l.reduce((sum, s) => sum + widthOf(printableName(s.text)), 0);
+export const lineWidth = (l: Line): number => l.reduce((sum, s) => sum + widthOf(safeOf(s.text)), 0);
 
 /** Do two lines look alike? */
 export const sameLine = (a: Line, b: Line): boolean =>
@@ -56,7 +60,7 @@ export function fit(l: Line, width: number): Line {
   const out: Span[] = [];
   let left = width;
   for (const [at, s] of l.entries()) {
-    const safe = printableName(s.text);
+    const safe = safeOf(s.text);
     const columns = widthOf(safe);
     const rest = l.slice(at + 1).some((next) => next.text !== '');
     if (columns < left || (columns === left && !rest)) {
@@ -86,7 +90,7 @@ export function ends(left: Line, right: Line, width: number): Line {
 
 /** Words on lines of at most `width` columns; the second and later ones begin with `indent` blanks. */
 export function wrap(text: string, width: number, indent = 0): readonly string[] {
-  const safe = printableName(text);
+  const safe = safeOf(text);
   if (width < 8 || widthOf(safe) <= width) return [cut(safe, width)];
   const lead = ' '.repeat(Math.min(indent, width - 8));
   return Bun.wrapAnsi(safe, width - lead.length, { hard: true, trim: true })
@@ -115,11 +119,4 @@ export function clock(ms: number): string {
   const two = (n: number) => String(n).padStart(2, '0');
   const hours = Math.floor(s / 3600);
   return hours > 0 ? `${hours}:${two(Math.floor(s / 60) % 60)}:${two(s % 60)}` : `${Math.floor(s / 60)}:${two(s % 60)}`;
-}
-
-/** `12 s`, `4 min`, `1 h 30`: about so long. */
-export function about(minutes: number): string {
-  if (minutes < 1.5) return `${Math.max(1, Math.round(minutes * 60))} s`;
-  if (minutes < 90) return `${Math.round(minutes)} min`;
-  return `${Math.floor(minutes / 60)} h ${String(Math.round(minutes) % 60).padStart(2, '0')}`;
 }
