@@ -135,7 +135,7 @@ describe('a run', () => {
     await untilLogged(place, demo, 'it goes on', () => place.lines(demo) > before + 5);
     expect(await terminal.text()).not.toContain('Stop?');
     await terminal.type('x');
-    await terminal.waitFor(/Stopping in order|ended  /);
+    await terminal.waitFor(/Stopping in order|ended {2}/);
     await expectStopped(place, terminal);
   });
 });
