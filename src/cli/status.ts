@@ -9,11 +9,12 @@ export function status(dir: string, context: CommandContext): void {
   const path = resolve(dir);
   const { state, head } = readState(path);
   const report = afterRun(state, { command: context.command, dir: shownDir(path), head });
+  const metric = state.plan?.gate.metric;
   const steps = state.steps.map((s) => `step ${String(s.step).padEnd(7)}${gateText(s)} · ${verdictText(s)}`);
   const draft = [...state.edits.values()].filter((e) => e.fate === 'in-draft');
   context.io.result({ ...report, stepRows: state.steps, draft: draft.map((e) => e.edit) }, [
     `phase       ${state.phase}${state.paused ? ' (paused)' : ''}`,
-    `baseline    selection ${scoreText(state.seed.selection)} · train ${scoreText(state.seed.train)}`,
+    `baseline    selection ${scoreText(state.seed.selection, metric)} · train ${scoreText(state.seed.train, metric)}`,
     ...steps,
     ...(state.ended === null && draft.length > 0
       ? [`draft       ${draft.length} edits`, ...draft.map((e) => `            + ${editTitle(e)}`)]

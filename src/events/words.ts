@@ -145,7 +145,7 @@ export function confirmationText(
   event: Pick<EventOf<'confirmation.finished'>, 'result' | 'pairs' | 'of' | 'final' | 'seed' | 'wins' | 'losses'>,
   metric = 'hard',
 ): string {
-  return `${event.result}, ${event.pairs} of ${event.of} pairs: selection ${scoreText(event.final, metric)} against the seed’s ${scoreText(event.seed, metric)}, fresh attempts (${event.wins}–${event.losses})`;
+  return `${event.result.replaceAll('-', ' ')}, ${event.pairs} of ${event.of} pairs: selection ${scoreText(event.final, metric)} against the seed’s ${scoreText(event.seed, metric)}, fresh attempts (${event.wins}–${event.losses})`;
 }
 
 /** `120 rollouts started, 30 minutes`, or `none` */
