@@ -5,7 +5,6 @@ import type { Ask, EnginePorts, Interruption, LedgerLine, ProposeAnswer, Propose
 import { sha256, shortHash } from '../ports/hash.ts';
 import type { InputPoint } from '../ports/inputs.ts';
 import type { Outcome, Reading } from '../ports/outcome.ts';
-import type { TaskRef } from '../ports/task.ts';
 import type { LoopPlan } from './plan.ts';
 
 /** Ends the search (or the finalize) at the place where it is thrown; whoever holds planned work drops it on the way. */
@@ -63,8 +62,10 @@ export class Conversation {
   heard = false;
   /** Part of every key: the plan's fingerprint, and another one each time the environment moves. */
   environment: string;
-  private readonly next = new Map<string, number>();
-  private readonly refs = new Map<string, TaskRef>();
+  /** Next attempt of each task, by skill. */
+  private readonly next = new Map<string, Map<string, number>>();
+  /** The part of a task's hash that stands in keys. */
+  private readonly refs = new Map<string, string>();
   private consumed: string[] = [];
   private seen = '';
   private read = '';
@@ -77,7 +78,7 @@ export class Conversation {
   ) {
     this.budget = plan.budget - reserve;
     this.environment = plan.environment;
-    for (const t of [...plan.train, ...plan.selection, ...plan.test]) this.refs.set(t.id, t);
+    for (const t of [...plan.train, ...plan.selection, ...plan.test]) this.refs.set(t.id, t.hash.slice(0, 12));
   }
 
   hash(text: string): string {
@@ -94,9 +95,9 @@ export class Conversation {
 
   private ask(skill: string, task: string, attempt: number, tryNumber: number): Ask {
     const ref = this.refs.get(task);
-    if (!ref) throw new Error(`no task ${task} in the plan`);
+    if (ref === undefined) throw new Error(`no task ${task} in the plan`);
     return {
-      key: rolloutKey(skill, ref.hash.slice(0, 12), this.environment, attempt, tryNumber),
+      key: rolloutKey(skill, ref, this.environment, attempt, tryNumber),
       skill,
       task,
       attempt,
@@ -107,14 +108,19 @@ export class Conversation {
   /** The next attempt of (skill, task), without taking it. */
   peek(text: string, task: string): Ask {
     const skill = this.hash(text);
-    return this.ask(skill, task, this.next.get(`${skill}/${task}`) ?? 0, 0);
+    return this.ask(skill, task, this.next.get(skill)?.get(task) ?? 0, 0);
   }
 
   /** Takes the next attempt of (skill, task). Numbers are taken when work is laid out and never given back. */
   number(text: string | null, task: string): Ask {
     const skill = text === null ? NO_SKILL : this.hash(text);
-    const attempt = this.next.get(`${skill}/${task}`) ?? 0;
-    this.next.set(`${skill}/${task}`, attempt + 1);
+    let next = this.next.get(skill);
+    if (next === undefined) {
+      next = new Map();
+      this.next.set(skill, next);
+    }
+    const attempt = next.get(task) ?? 0;
+    next.set(task, attempt + 1);
     return this.ask(skill, task, attempt, 0);
   }
 
@@ -168,8 +174,12 @@ export class Conversation {
     }
   }
 
-  /** Planned rollouts of one text, in planned order; leaving the loop early drops the rest. */
-  async *roll(text: string, tasks: readonly string[]): AsyncGenerator<readonly [string, Settled]> {
+  /** Planned rollouts of one text, in planned order; what is left is dropped when `each` says `enough`, or on a throw. */
+  async roll(
+    text: string,
+    tasks: readonly string[],
+    each: (task: string, settled: Settled) => 'enough' | undefined,
+  ): Promise<void> {
     const asks = tasks.map((t) => this.number(text, t));
     this.layOut(asks.slice(0, this.room), text);
     let done = 0;
@@ -177,7 +187,7 @@ export class Conversation {
       for (const ask of asks) {
         const settled = await this.settle(ask, text);
         done++;
-        yield [ask.task, settled];
+        if (each(ask.task, settled) === 'enough') return;
       }
     } finally {
       this.drop(asks.slice(done));

@@ -225,9 +225,9 @@ describe('coverage and reading', () => {
 test('a tally ends as soon as nothing can help, and not before', () => {
   const tally = new Tally('hard');
   const zero = { value: 0, hard: 0 as const };
-  expect(tally.lost([zero], true, 500)).toBe(false);
-  expect(tally.lost([], true, 500)).toBe(true);
-  expect(tally.lost([{ value: 1000, hard: 1 }], true, 500)).toBe(true);
+  expect(tally.lost(tally.room(zero), true, 500)).toBe(false);
+  expect(tally.lost(0, true, 500)).toBe(true);
+  expect(tally.lost(tally.room({ value: 1000, hard: 1 }) + tally.room(null), true, 500)).toBe(true);
 });
 
 /** `[neutral, +5, +10, +20, −15 %]`: probability of acceptance of one decision, half the tasks easy and half hard. */

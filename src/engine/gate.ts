@@ -57,13 +57,17 @@ export class Tally {
     return Math.round((1 - p) * 10000) / 10000;
   }
 
-  /** No outcome of the tasks still to come (given by what the incumbent scored there) can bring an acceptance. */
-  lost(remaining: readonly Cell[], last: boolean, alpha: number): boolean {
-    if (this.metric === 'hard') {
-      const can = remaining.filter((c) => c !== null && c.value === 0).length;
-      return this.wins + can <= this.losses || (last && !signTestAtMost(this.wins + can, this.losses, alpha));
-    }
-    return this.sum + remaining.reduce((a, c) => a + (c === null ? 0 : 1000 - c.value), 0) <= 0;
+  /** No outcome of the tasks still to come can bring an acceptance; `can` is the `room` on them. */
+  lost(can: number, last: boolean, alpha: number): boolean {
+    if (this.metric !== 'hard') return this.sum + can <= 0;
+    return this.wins + can <= this.losses || (last && !signTestAtMost(this.wins + can, this.losses, alpha));
+  }
+
+  /** The most that a task can bring, by what the incumbent scored there: wins, with soft metrics points. */
+  room(before: Cell): number {
+    if (before === null) return 0;
+    if (this.metric === 'hard') return before.value === 0 ? 1 : 0;
+    return 1000 - before.value;
   }
 
   /** Coverage is below the least on a side, or differs too much between them. */
@@ -103,14 +107,17 @@ async function compare(
     const base = await incumbentBlock(plan, s, talk, block);
     const rank = (t: string) => base.get(t)?.value ?? 1001;
     const order = plan.selection.map((t) => t.id).sort((a, b) => rank(a) - rank(b));
-    let done = 0;
-    for await (const [task, settled] of talk.roll(candidate, order)) {
-      done++;
-      tally.add(task, block, base.get(task) ?? null, settled);
-      const rest = order.slice(done).map((t) => base.get(t) ?? null);
+    let can = order.reduce((sum, t) => sum + tally.room(base.get(t) ?? null), 0);
+    let lost = false;
+    await talk.roll(candidate, order, (task, settled) => {
+      const before = base.get(task) ?? null;
+      can -= tally.room(before);
+      tally.add(task, block, before, settled);
       // what only the machinery has lost is left to the coverage at the block's end
-      if (tally.lost(rest, last, rule.alpha) && !tally.thin) return { action: 'reject', why: why(tally) };
-    }
+      lost = tally.lost(can, last, rule.alpha) && !tally.thin;
+      return lost ? 'enough' : undefined;
+    });
+    if (lost) return { action: 'reject', why: why(tally) };
     if (tally.thin) return { action: 'indecisive', why: 'coverage' };
     if (last) break;
     if (!tally.better || !tally.atMost(FUTILITY)) return { action: 'reject', why: why(tally) };

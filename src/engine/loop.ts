@@ -262,12 +262,19 @@ class Search {
       banned: [...talk.banned],
       failing: shuffled,
     };
+    const { tried, refused } = s;
+    const [manyTried, manyRefused] = [tried.length, refused.length];
     return {
       key: `reflection/${s.rounds}/${shortHash(JSON.stringify({ ...body, failing: shuffled.map((x) => x.rollout) }))}`,
       ...body,
       passing: plan.train.map((t) => t.id).filter((t) => s.train.get(t) === 1),
-      tried: [...s.tried],
-      refused: [...s.refused],
+      // copied only where a reflection is performed: in a replay nobody reads these long lists
+      get tried() {
+        return tried.slice(0, manyTried);
+      },
+      get refused() {
+        return refused.slice(0, manyRefused);
+      },
     };
   }
 }

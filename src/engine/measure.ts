@@ -17,11 +17,12 @@ export async function sweep(
   if (tasks.length === 0) return true;
   const text = s.draftText;
   const got: (readonly [string, Cell])[] = [];
-  for await (const [task, settled] of talk.roll(text, tasks)) {
+  await talk.roll(text, tasks, (task, settled) => {
     noteTrain(s, task, settled);
     if (settled.hard !== null) s.train.set(task, settled.hard);
     got.push([task, cellOf(settled)]);
-  }
+    return undefined;
+  });
   const score = scoreOf(got.map(([, c]) => c));
   await talk.decide({
     type: 'evaluation.finished',
@@ -49,7 +50,10 @@ export async function incumbentBlock(
   const bank = s.bank;
   const cells = (task: string): Cell[] => bank.get(task) ?? [];
   const missing = plan.selection.map((t) => t.id).filter((t) => cells(t).length <= r);
-  for await (const [task, settled] of talk.roll(s.incumbent, missing)) cells(task).push(cellOf(settled));
+  await talk.roll(s.incumbent, missing, (task, settled) => {
+    cells(task).push(cellOf(settled));
+    return undefined;
+  });
   return new Map(plan.selection.map((t) => [t.id, cells(t.id)[r] ?? null]));
 }
 

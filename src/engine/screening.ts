@@ -1,5 +1,5 @@
 import type { EventOf } from '../events/events.ts';
-import { type Edit, editHash, editIdentity } from '../ports/edit.ts';
+import { type Applied, type Edit, editHash, editIdentity, isSameEdit } from '../ports/edit.ts';
 import type { Ask, SkillOps } from '../ports/engine.ts';
 import type { TriedEdit } from '../ports/proposals.ts';
 import type { Conversation, Settled } from './conversation.ts';
@@ -20,6 +20,8 @@ export class Screening {
   private readonly base: string;
   /** Rollouts laid out, by the place of their edit. */
   private readonly planned = new Map<number, Ask>();
+  /** Edits of the round on that draft, by their place: asked for twice, worked out once. */
+  private readonly onBase = new Map<number, Applied>();
 
   constructor(
     private readonly plan: LoopPlan,
@@ -88,7 +90,7 @@ export class Screening {
     const passed = settled?.hard === undefined || settled.hard === null ? null : settled.hard === 1;
     const keep = settled === null || this.score(edit, ready.task ?? '', settled);
     if (keep) {
-      const grown = this.ops.apply(s.draftText, edit);
+      const grown = s.draftText === this.base ? this.applied(edit, index) : this.ops.apply(s.draftText, edit);
       if (!grown.ok)
         return this.reject(edit, index, {
           reason: 'conflict',
@@ -145,15 +147,14 @@ export class Screening {
 
   /** Can this edit be tried now, or why not? Asked when the round is laid out, and again when its turn has come. */
   private ready(edit: Edit, index: number): Ready | Rejected {
-    const { plan, s, talk, ops, base, round } = this;
+    const { plan, s, talk, round } = this;
     if (index >= round.atMost) return { reason: 'too-many', detail: `at most ${round.atMost} edits were asked for` };
-    if (s.draft.some((k) => editIdentity(k.edit) === editIdentity(edit)))
+    if (s.draft.some((k) => isSameEdit(k.edit, edit)))
       return { reason: 'in-draft', detail: 'stands in the draft already' };
     const banned = talk.banned.find((b) => edit.content.includes(b));
     if (banned !== undefined) return { reason: 'banned', detail: `brings in a banned text: ${banned}` };
-    const applied = ops.apply(base, edit);
+    const applied = this.applied(edit, index);
     if (!applied.ok) return { reason: applied.reason, detail: applied.detail };
-    if (ops.same(base, applied.text)) return { reason: 'no-change', detail: 'changes nothing but trailing blanks' };
     if (plan.gate.rule === 'skillopt') return { text: applied.text, task: null };
     const task = edit.cites[0];
     if (task !== undefined && s.train.get(task) === 0 && s.newest.has(task)) return { text: applied.text, task };
@@ -162,6 +163,17 @@ export class Screening {
       reason: 'nothing-left-to-fix',
       detail: task === undefined ? 'cites no train task' : `${task} does not fail (any more)`,
     };
+  }
+
+  private applied(edit: Edit, index: number): Applied {
+    const known = this.onBase.get(index);
+    if (known) return known;
+    const { ops, base } = this;
+    let applied = ops.apply(base, edit);
+    if (applied.ok && ops.same(base, applied.text))
+      applied = { ok: false, reason: 'no-change', detail: 'changes nothing but trailing blanks' };
+    this.onBase.set(index, applied);
+    return applied;
   }
 }
 

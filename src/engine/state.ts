@@ -1,5 +1,5 @@
 import type { Score } from '../events/shapes.ts';
-import { type Edit, editIdentity } from '../ports/edit.ts';
+import { type Edit, isSameEdit } from '../ports/edit.ts';
 import type { RefusedDraft, TriedEdit } from '../ports/proposals.ts';
 import type { Settled } from './conversation.ts';
 import type { LoopPlan } from './plan.ts';
@@ -39,6 +39,7 @@ export type SearchState = {
   readonly newest: Map<string, string>;
   /** Points of an edit, by identity. */
   readonly points: Map<string, number>;
+  /** Grows at its end, or is replaced as a whole: whoever asks later for what stood there finds it unchanged. */
   tried: TriedEdit[];
   readonly refused: RefusedDraft[];
   rounds: number;
@@ -105,8 +106,8 @@ export function noteTrain(s: SearchState, task: string, settled: Settled): void 
 /** Throws the draft away; the tasks that its edits were seen to fix count as failing again. */
 export function dropDraft(s: SearchState): void {
   for (const kept of s.draft) if (kept.fixed !== null) s.train.set(kept.fixed, 0);
-  const gone = new Set(s.draft.map((k) => editIdentity(k.edit)));
-  s.tried = s.tried.filter((t) => t.fate !== 'in-draft' || !gone.has(editIdentity(t.edit)));
+  const isGone = (edit: Edit) => s.draft.some((k) => isSameEdit(k.edit, edit));
+  s.tried = s.tried.filter((t) => t.fate !== 'in-draft' || !isGone(t.edit));
   s.draft = [];
   s.draftText = s.incumbent;
   s.gated = 0;

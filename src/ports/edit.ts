@@ -50,6 +50,11 @@ export function editIdentity(e: Pick<Edit, 'op' | 'target' | 'content'>): string
   return JSON.stringify([e.op, e.target, e.content]);
 }
 
+/** Equal identities, told without building them. */
+export function isSameEdit(a: Edit, b: Edit): boolean {
+  return a.op === b.op && a.target === b.target && a.content === b.content;
+}
+
 /** Short name of an edit in decisions: what it does and whom it cites. */
 export function editHash(e: Pick<Edit, 'op' | 'target' | 'content' | 'cites'>): string {
   return shortHash(`${editIdentity(e)}|${JSON.stringify(e.cites)}`);

@@ -2,7 +2,9 @@ import { RulebookWorld, unit, type WorldConfig } from '../bench/rulebook-world.t
 import { checkConfig } from '../config/load.ts';
 import { type FinalizeResult, finalize } from '../engine/finalize.ts';
 import { type LoopResult, optimize } from '../engine/loop.ts';
+
 import type { LoggedEvent, PlanFixed } from '../events/events.ts';
+
 import { Fold } from '../events/fold.ts';
 import type { RunState } from '../events/run-state.ts';
 import { Journal, readText } from '../journal/journal.ts';
@@ -70,6 +72,10 @@ export type Play = {
   readonly latency?: (key: string) => number;
   readonly optimizerMs?: number;
   readonly limits?: Limits;
+  /** Default: a small draft and few dry rounds, so that short sessions hold all kinds of decisions. */
+  readonly search?: PlanFixed['search'];
+  /** Stamps of the lines; default: all alike. */
+  readonly now?: () => string;
   readonly inputs?: InputSource;
   /** Goes on from this log. */
   readonly log?: string;
@@ -121,7 +127,10 @@ export async function play(o: Play): Promise<Played> {
   const world = new RulebookWorld({ ...defaults, ...o.world });
   const clock = new VirtualClock();
   const texts = o.texts ?? new TextMemory();
-  const journal = Journal.memory(o.log ?? '', o.beforeWrite ? { beforeWrite: o.beforeWrite } : {});
+  const journal = Journal.memory(o.log ?? '', {
+    ...(o.now && { now: o.now }),
+    ...(o.beforeWrite && { beforeWrite: o.beforeWrite }),
+  });
   const fold = new Fold();
   const { logged } = Logged.read(journal.read(), ({ event }) => fold.add(event));
   journal.onAppend((event: LoggedEvent) => fold.add(event));
@@ -137,7 +146,7 @@ export async function play(o: Play): Promise<Played> {
       splits: { train: ids('train'), selection: ids('selection'), test: ids('test') },
       budget: { rollouts: o.budget },
       gate: { rule: o.gate ?? 'balanced', metric: o.metric ?? 'hard' },
-      search: { draftSize: 3, dryRounds: 4, memory: true },
+      search: o.search ?? { draftSize: 3, dryRounds: 4, memory: true },
       limits: o.limits ?? { rollouts: null, minutes: null },
     },
     'test',

@@ -5,12 +5,12 @@ import { nearestLines, quotedLine } from './nearest.ts';
 import { sameText } from './same-text.ts';
 import { codePointName, steeringCharacters } from './steering.ts';
 import {
+  editedView,
   endOfLine,
   lineAt,
   lineText,
   occurrences,
   type Splice,
-  spliced,
   startOfLine,
   type View,
   viewOf,
@@ -31,20 +31,25 @@ const MOST_HEADINGS_SHOWN = 20;
 export function applyEdit(text: string, edit: Edit): Applied {
   const view = viewOf(text);
   if (view === null) return rejected('invalid-document', 'the text has no frontmatter closed by a line "---"');
-  return applyToView(view, edit);
+  const edited = editView(view, edit);
+  return edited.ok ? { ok: true, text: edited.view.original } : edited;
 }
 
+/** The view that an edit leads to, and the change that it is. */
+export type EditedView = { readonly ok: true; readonly view: View; readonly splice: Splice } | Rejected;
+
 /** `applyEdit` for a text that was looked at before. */
-export function applyToView(view: View, edit: Edit): Applied {
+export function editView(view: View, edit: Edit): EditedView {
   const badText = badTextOf('content', edit.content) ?? badTextOf('target', edit.target);
   if (badText !== null) return rejected('bad-text', badText);
   const planned = plan(view, edit.op, toLf(edit.target), toLf(edit.content));
   if (!planned.ok) return planned;
-  const text = spliced(view, planned.splice);
-  if (sameText(text, view.original)) {
+  const { splice } = planned;
+  const edited = editedView(view, splice);
+  if (sameText(edited.original, view.original)) {
     return rejected('no-change', 'the text would stay the same, or differ in trailing blanks only');
   }
-  return { ok: true, text };
+  return { ok: true, view: edited, splice };
 }
 
 function badTextOf(part: 'content' | 'target', text: string): string | null {
@@ -166,7 +171,7 @@ function insertingLines(view: View, offset: number, content: string): Splice {
 
 /** The content as a block of its own: at the end of the body, or of the section that a heading line opens. */
 function appending(view: View, target: string, content: string): Planned {
-  if (target.trim() === '') return appendingAt(view, view.lineStarts.length, content);
+  if (target.trim() === '') return appendingAt(view, view.lineCount, content);
   const wanted = headingForm(target);
   const all = headings(view.blocks());
   const found = all.filter((h) => {
@@ -191,7 +196,7 @@ function appending(view: View, target: string, content: string): Planned {
     );
   }
   const next = all.find((h) => h.line > heading.line && h.level <= heading.level);
-  return appendingAt(view, next === undefined ? view.lineStarts.length : view.bodyLine + next.line, content);
+  return appendingAt(view, next === undefined ? view.lineCount : view.bodyLine + next.line, content);
 }
 
 function headingForm(lines: string): string {

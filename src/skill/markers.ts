@@ -11,6 +11,11 @@ const MARKERS: readonly { readonly kind: string; readonly pattern: RegExp }[] = 
 /** Holds for every text with a marker in it: most texts have none and are done with one look. */
 const ANY = /<{7}|>{7}|\|{7}|\*\*\* |diff --git |@@ -|[-+]{3} [ab]\/|<\/?(?:edits?|proposal|patch|think|thinking)>|<\|/;
 
+/** False when `markerLines` finds nothing in the text. */
+export function mayHoldMarker(lfText: string): boolean {
+  return ANY.test(lfText);
+}
+
 /** A marker found in a text: `line` counts from 0. */
 export type MarkerLine = { readonly kind: string; readonly line: number; readonly text: string };
 
@@ -19,7 +24,7 @@ export type MarkerLine = { readonly kind: string; readonly line: number; readonl
  * merge markers, and those are found anyway.
  */
 export function markerLines(lfText: string): readonly MarkerLine[] {
-  if (!ANY.test(lfText)) return [];
+  if (!mayHoldMarker(lfText)) return [];
   const found: MarkerLine[] = [];
   lfText.split('\n').forEach((raw, line) => {
     const text = raw.trim();

@@ -23,7 +23,7 @@ export function nearestLines(view: View, target: string): string {
   const wanted = target.split('\n');
   const anchor = wanted.reduce((best, line, at) => (line.trim().length > wanted[best]!.trim().length ? at : best), 0);
   const pairs = letterPairs(wanted[anchor]!);
-  const lastLine = view.lineStarts.length - 1;
+  const lastLine = view.lineCount - 1;
   const ranked: { line: number; similarity: number }[] = [];
   for (let line = view.bodyLine; line <= lastLine; line += 1) {
     const similarity = similarityOf(pairs, letterPairs(lineText(view, line)));
@@ -45,19 +45,19 @@ export function nearestLines(view: View, target: string): string {
   return `the nearest lines are:\n${shown.map((line) => quotedLine(view, line)).join('\n')}`;
 }
 
-/** Pairs of neighbouring characters, with their counts; case and runs of blanks do not matter. */
-function letterPairs(line: string): ReadonlyMap<string, number> {
+/** Pairs of neighbouring characters (as one number), with their counts; case and runs of blanks do not matter. */
+function letterPairs(line: string): ReadonlyMap<number, number> {
   const text = ` ${line.slice(0, LONGEST_LINE_COMPARED).trim().toLowerCase().replace(/\s+/g, ' ')} `;
-  const pairs = new Map<string, number>();
+  const pairs = new Map<number, number>();
   for (let at = 0; at + 1 < text.length; at += 1) {
-    const pair = text.slice(at, at + 2);
+    const pair = text.charCodeAt(at) * 0x10000 + text.charCodeAt(at + 1);
     pairs.set(pair, (pairs.get(pair) ?? 0) + 1);
   }
   return pairs;
 }
 
 /** Dice's coefficient: 1 = the same pairs, 0 = none in common. */
-function similarityOf(a: ReadonlyMap<string, number>, b: ReadonlyMap<string, number>): number {
+function similarityOf(a: ReadonlyMap<number, number>, b: ReadonlyMap<number, number>): number {
   let common = 0;
   let all = 0;
   for (const [pair, count] of a) {

@@ -27,13 +27,13 @@ function lineEnd(text: string, from: number): number {
   return at < 0 ? Math.max(text.length, from) : at;
 }
 
-/** Characters that are compared at a time. */
-const PIECE = 512;
+/** Characters that are compared at a time, at first and at last. */
+const PIECES = [1 << 16, 1 << 13, 1 << 10, 1 << 7];
 
 /** Start of a line before which the texts do not differ: behind a line feed, or 0. */
 function firstChangedLine(a: string, b: string): number {
   let at = 0;
-  while (at + PIECE <= a.length && a.startsWith(b.slice(at, at + PIECE), at)) at += PIECE;
-  at = Math.min(at, b.length);
+  for (const piece of PIECES)
+    while (at + piece <= Math.min(a.length, b.length) && a.startsWith(b.slice(at, at + piece), at)) at += piece;
   return at === 0 ? 0 : a.lastIndexOf('\n', at - 1) + 1;
 }

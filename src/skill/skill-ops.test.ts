@@ -61,12 +61,11 @@ describe('skillOps', () => {
     expect(outcomeOf(edit('replace', 'a', 'b'), 'a\n')).toBe('invalid-document');
   });
 
-  test('edits build on edited texts, and the same call gives the same answer', () => {
+  test('edits build on edited texts', () => {
     const first = edit('insert_after', '- two', '- three');
     const grown = outcomeOf(first);
     const second = edit('replace', '- three', '- three and four');
     expect(outcomeOf(second, grown)).toBe(grown.replace('- three', '- three and four'));
-    expect(ops.apply(SEED, first)).toBe(ops.apply(SEED, { ...first, cites: ['t1'], reason: 'other' }));
   });
 
   test('the same edit on another text is another question', () => {

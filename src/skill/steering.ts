@@ -5,6 +5,11 @@ export type SteeringCharacter = { readonly character: string; readonly line: num
 // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is looked for
 const steering = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/g;
 
+/** True when `steeringCharacters` finds one. */
+export function holdsSteering(text: string): boolean {
+  return text.search(steering) !== -1;
+}
+
 /** All characters of a text that a reader would not see but that change what is seen: in the order of the text. */
 export function steeringCharacters(text: string): readonly SteeringCharacter[] {
   const found: SteeringCharacter[] = [];

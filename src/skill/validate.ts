@@ -2,11 +2,10 @@ import type { EditRejection } from '../ports/edit.ts';
 import { SkilloptError } from '../ports/failure.ts';
 import { readSkill, type SkillDocument } from './document.ts';
 import { countLines, hasBadCharacters, type LineEndingStyle, lineEndingStyle } from './lines.ts';
-import { mayHoldFence, unclosedFences } from './markdown.ts';
+import { unclosedFences } from './markdown.ts';
 import { markerLines } from './markers.ts';
 import {
   type KnownReferences,
-  mayHoldReference,
   namedFiles,
   names,
   newKnownReferences,
@@ -60,7 +59,7 @@ export function validatorFor(
     if (view === null) return refused('invalid-document', 'the frontmatter is not closed by a line "---"');
     return (
       bodyMissing(view) ??
-      steeringAdded(text, facts) ??
+      steeringAdded(view, facts) ??
       lineEndsChanged(text, seed.lineEnding) ??
       tooLarge(view, facts) ??
       fenceOpened(view, facts) ??
@@ -151,8 +150,10 @@ function bodyMissing(view: View): Refused | null {
   return bodyOf(view).trim() === '' ? refused('invalid-document', 'the body would be empty') : null;
 }
 
-function steeringAdded(text: string, { steering }: SeedFacts): Refused | null {
-  const added = steeringCharacters(text).find(({ character }) => !steering.has(character));
+function steeringAdded(view: View, { steering }: SeedFacts): Refused | null {
+  // the frontmatter is the seed's
+  if (!view.signs().steering) return null;
+  const added = steeringCharacters(view.original).find(({ character }) => !steering.has(character));
   if (added === undefined) return null;
   const place = `line ${added.line} would hold the character ${codePointName(added.character)}`;
   return refused('bad-text', `${place}, which steers a terminal or turns the text around: use plain text`);
@@ -165,7 +166,7 @@ function lineEndsChanged(text: string, seed: LineEndingStyle): Refused | null {
 
 function tooLarge(view: View, { maxLines, maxTokens }: SeedFacts): Refused | null {
   const body = bodyOf(view);
-  const lines = view.lineStarts.length - view.bodyLine - (body === '' || body.endsWith('\n') ? 1 : 0);
+  const lines = view.lineCount - view.bodyLine - (body === '' || body.endsWith('\n') ? 1 : 0);
   if (lines > maxLines) {
     return refused(
       'too-large',
@@ -181,7 +182,7 @@ function tooLarge(view: View, { maxLines, maxTokens }: SeedFacts): Refused | nul
 }
 
 function fenceOpened(view: View, facts: SeedFacts): Refused | null {
-  if (!mayHoldFence(view.plain)) return null;
+  if (!view.signs().fence) return null;
   const open = unclosedFences(view.blocks());
   if (open.length <= facts.unclosedFences) return null;
   const lines = open.map((line) => view.bodyLine + line + 1).join(', ');
@@ -192,6 +193,7 @@ function fenceOpened(view: View, facts: SeedFacts): Refused | null {
 }
 
 function markerLeft(view: View, facts: SeedFacts): Refused | null {
+  if (!view.signs().marker) return null;
   const left = markerLines(bodyOf(view)).find((marker) => !facts.markerKinds.has(marker.kind));
   if (left === undefined) return null;
   const line = view.bodyLine + left.line + 1;
@@ -203,7 +205,7 @@ function markerLeft(view: View, facts: SeedFacts): Refused | null {
 
 function pathsBroken(view: View, facts: SeedFacts): Refused | null {
   const body = bodyOf(view);
-  const references = mayHoldReference(body) ? referencesOf(view.blocks(), facts.knownReferences) : new Set<string>();
+  const references = view.signs().reference ? referencesOf(view.blocks(), facts.knownReferences) : new Set<string>();
   for (const path of facts.resolved) {
     if (!references.has(path) && !names(body, path, { afterSlash: true })) {
       return refused('path-lost', `the body would no longer name ${path}, a file of the skill: keep a mention of it`);

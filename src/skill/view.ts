@@ -1,6 +1,7 @@
 import { isProblem, layoutOf } from './frontmatter.ts';
 import { countLineFeeds, toLf } from './lines.ts';
 import { type Blocks, parseBlocks } from './markdown.ts';
+import { eitherSigns, type Signs, signsOf } from './signs.ts';
 
 /**
  * A SKILL.md with all line ends as LF, and the way back to the original. Targets are matched and spans are planned on
@@ -12,11 +13,15 @@ export type View = {
   /** Where the body starts. */
   readonly bodyStart: number;
   readonly bodyLine: number;
-  readonly lineStarts: readonly number[];
+  readonly lineCount: number;
+  // these are worked out at the first call: most texts are looked at once, and need none of them
+  readonly lineStarts: () => readonly number[];
   /** Offsets of those LFs that stand for CRLF, ascending. */
-  readonly crlfEnds: readonly number[];
-  /** The body's Markdown blocks, parsed at the first call. */
+  readonly crlfEnds: () => readonly number[];
+  /** The body's Markdown blocks. */
   readonly blocks: () => Blocks;
+  /** What the body may hold. */
+  readonly signs: () => Signs;
 };
 
 /** Null when the text has no frontmatter that is closed. */
@@ -25,19 +30,57 @@ export function viewOf(original: string): View | null {
   if (isProblem(layout)) return null;
   const plain = toLf(original);
   const bodyStart = toLf(original.slice(0, layout.body.start)).length;
-  let blocks: Blocks | null = null;
+  return {
+    ...lazily(original, plain, bodyStart, () => signsOf(plain.slice(bodyStart))),
+    bodyLine: countLineFeeds(plain, bodyStart),
+    lineCount: countLineFeeds(plain) + 1,
+  };
+}
+
+function lazily(
+  original: string,
+  plain: string,
+  bodyStart: number,
+  signs: () => Signs,
+): Omit<View, 'bodyLine' | 'lineCount'> {
   return {
     original,
     plain,
     bodyStart,
-    bodyLine: countLineFeeds(plain, bodyStart),
-    lineStarts: lineStartsOf(plain),
-    crlfEnds: crlfEndsOf(original),
-    blocks: () => {
-      blocks ??= parseBlocks(plain.slice(bodyStart));
-      return blocks;
-    },
+    lineStarts: once(() => lineStartsOf(plain)),
+    crlfEnds: once(() => crlfEndsOf(original)),
+    blocks: once(() => parseBlocks(plain.slice(bodyStart))),
+    signs: once(signs),
   };
+}
+
+function once<T>(make: () => T): () => T {
+  let made: { readonly value: T } | null = null;
+  return () => {
+    made ??= { value: make() };
+    return made.value;
+  };
+}
+
+/**
+ * The view of a text after a change of its body: like `viewOf(spliced(view, splice))`, but only the changed lines are
+ * looked at. Screening looks at every edit of a session in this way, on a text that may be long.
+ */
+export function editedView(view: View, splice: Splice): View {
+  const original = spliced(view, splice);
+  const plain = toLf(original);
+  const { start, end, insert } = splice;
+  const changed = () => plain.slice(plain.lastIndexOf('\n', start - 1) + 1, lineEndFrom(plain, start + insert.length));
+  return {
+    ...lazily(original, plain, view.bodyStart, () => eitherSigns(view.signs(), signsOf(changed()))),
+    bodyLine: view.bodyLine,
+    lineCount: view.lineCount + countLineFeeds(insert) - countLineFeeds(view.plain.slice(start, end)),
+  };
+}
+
+function lineEndFrom(plain: string, from: number): number {
+  const at = plain.indexOf('\n', from);
+  return at === -1 ? plain.length : at;
 }
 
 export function bodyOf(view: View): string {
@@ -70,17 +113,17 @@ function countBelow(values: readonly number[], limit: number): number {
 
 /** The line that holds the character at `offset`; a line end belongs to the line that it ends. */
 export function lineAt(view: View, offset: number): number {
-  return countBelow(view.lineStarts, offset + 1) - 1;
+  return countBelow(view.lineStarts(), offset + 1) - 1;
 }
 
 /** Start of a line; the end of the text for a line past the last. */
 export function startOfLine(view: View, line: number): number {
-  return view.lineStarts[line] ?? view.plain.length;
+  return view.lineStarts()[line] ?? view.plain.length;
 }
 
 /** Offset behind the last character of a line, before its line end. */
 export function endOfLine(view: View, line: number): number {
-  const next = view.lineStarts[line + 1];
+  const next = view.lineStarts()[line + 1];
   return next === undefined ? view.plain.length : next - 1;
 }
 
@@ -100,16 +143,17 @@ export type Splice = { readonly start: number; readonly end: number; readonly in
 
 /** Carries a splice out on the original: nothing outside the span changes; new lines end like those around it. */
 export function spliced(view: View, splice: Splice): string {
-  const insert = splice.insert.includes('\n')
-    ? splice.insert.replaceAll('\n', lineEndAround(view, splice))
-    : splice.insert;
+  const insert =
+    view.crlfEnds().length > 0 && splice.insert.includes('\n')
+      ? splice.insert.replaceAll('\n', lineEndAround(view, splice))
+      : splice.insert;
   return (
     view.original.slice(0, toOriginal(view, splice.start)) + insert + view.original.slice(toOriginal(view, splice.end))
   );
 }
 
 function toOriginal(view: View, offset: number): number {
-  return offset + countBelow(view.crlfEnds, offset);
+  return offset + countBelow(view.crlfEnds(), offset);
 }
 
 /** The line end of the lines around a span, the ones beside it included: the more frequent, else that of the document. */
@@ -120,8 +164,8 @@ function lineEndAround(view: View, { start, end }: Splice): '\n' | '\r\n' {
 }
 
 function moreFrequent(view: View, from: number, to: number): '\n' | '\r\n' | null {
-  const crlf = countBelow(view.crlfEnds, to) - countBelow(view.crlfEnds, from);
-  const all = countBelow(view.lineStarts, to + 1) - countBelow(view.lineStarts, from + 1);
+  const crlf = countBelow(view.crlfEnds(), to) - countBelow(view.crlfEnds(), from);
+  const all = countBelow(view.lineStarts(), to + 1) - countBelow(view.lineStarts(), from + 1);
   if (crlf * 2 === all) return null;
   return crlf * 2 > all ? '\r\n' : '\n';
 }
