@@ -1,37 +1,50 @@
+import { editOps } from '../ports/edit.ts';
 import { unscoredReasons } from '../ports/outcome.ts';
+import { metricName, rejectionReason } from './shapes.ts';
 
 /**
- * True only for what `eventShape` takes: the two events that fill most of a log, checked without building anything.
- * False says nothing: `eventShape` decides then.
+ * True only for what `eventShape` takes: the events of which a log has many, checked without building anything. False
+ * says nothing: `eventShape` decides then.
  */
 export function isPlainlyEvent(event: { readonly type: string }): boolean {
-  switch (event.type) {
-    case 'rollout.started':
-      return isRolloutStarted(event);
-    case 'rollout.finished':
-      return isRolloutFinished(event);
-    default:
-      return false;
-  }
+  return checks.get(event.type)?.(event) ?? false;
 }
 
 type Fields = { readonly [field: string]: unknown };
+type Check = (value: unknown) => boolean;
+
+const checks: ReadonlyMap<unknown, (event: Fields) => boolean> = new Map([
+  ['rollout.started', isRolloutStarted],
+  ['rollout.finished', isRolloutFinished],
+  ['evaluation.started', (e) => isString(e.what) && isString(e.skill) && isInteger(e.rollouts)],
+  ['reflection.started', (e) => isString(e.key) && isPositive(e.round) && isInteger(e.failing)],
+  ['reflection.finished', isReflectionFinished],
+  ['evaluation.finished', isEvaluationFinished],
+  ['edit.rejected', isEditRejected],
+  ['screening.decided', isScreeningDecided],
+  ['gate.decided', isGateDecided],
+]);
 
 const lines: ReadonlySet<unknown> = new Set(['loop', 'confirmation', 'finalize']);
 const exits: ReadonlySet<unknown> = new Set(['finished', 'nonzero', 'timeout', 'crashed', 'not-started']);
 const reasons: ReadonlySet<unknown> = new Set(unscoredReasons);
+const rejections: ReadonlySet<unknown> = new Set(rejectionReason.options);
+const ops: ReadonlySet<unknown> = new Set(editOps);
+const splits: ReadonlySet<unknown> = new Set(['train', 'selection', 'open']);
+const metrics: ReadonlySet<unknown> = new Set(metricName.options);
+const actions: ReadonlySet<unknown> = new Set(['accept', 'reject', 'indecisive']);
 
 function isRolloutStarted(e: Fields): boolean {
-  return typeof e.key === 'string' && typeof e.task === 'string' && lines.has(e.line) && typeof e.ahead === 'boolean';
+  return isString(e.key) && isString(e.task) && lines.has(e.line) && typeof e.ahead === 'boolean';
 }
 
 function isRolloutFinished(e: Fields): boolean {
   return (
-    typeof e.key === 'string' &&
-    typeof e.task === 'string' &&
+    isString(e.key) &&
+    isString(e.task) &&
     isRecord(e.outcome) &&
     isOutcome(e.outcome) &&
-    (e.trajectory === null || typeof e.trajectory === 'string') &&
+    isStringOrNull(e.trajectory) &&
     isRecord(e.usage) &&
     isUsage(e.usage) &&
     exits.has(e.exit) &&
@@ -66,15 +79,148 @@ function isUsage(u: Fields): boolean {
   );
 }
 
-const isString = (value: unknown): boolean => typeof value === 'string';
-const isNumber = (value: unknown): value is number => Number.isFinite(value);
-const isCount = (value: unknown): boolean => value === null || (Number.isSafeInteger(value) && (value as number) >= 0);
+function isReflectionFinished(e: Fields): boolean {
+  return (
+    isString(e.key) &&
+    isPositive(e.round) &&
+    isPositive(e.atMost) &&
+    isListOf(e.shown, isString) &&
+    isRecord(e.answer) &&
+    isAnswer(e.answer) &&
+    isRecord(e.usage) &&
+    isUsage(e.usage) &&
+    isNumber(e.durationMs) &&
+    e.durationMs >= 0
+  );
+}
+
+function isAnswer({ kind, detail, proposal }: Fields): boolean {
+  if (kind === 'unusable') return isString(detail);
+  return kind === 'proposal' && isRecord(proposal) && isListOf(proposal.edits, isEdit) && isString(proposal.summary);
+}
+
+const isEdit: Check = (e) =>
+  isRecord(e) &&
+  ops.has(e.op) &&
+  isString(e.target) &&
+  isString(e.content) &&
+  isListOf(e.cites, isString) &&
+  isString(e.reason);
+
+function isDrawn(e: Fields): boolean {
+  return isListOf(e.consumed, isString) && isString(e.seen) && isString(e.digest);
+}
+
+function isEvaluationFinished(e: Fields): boolean {
+  return (
+    splits.has(e.split) &&
+    isString(e.why) &&
+    isString(e.skill) &&
+    isScore(e.score) &&
+    isListOf(e.tasks, isTaskScore) &&
+    isDrawn(e)
+  );
+}
+
+const isTaskScore: Check = (t) => Array.isArray(t) && t.length === 2 && isString(t[0]) && isNumberOrNull(t[1]);
+
+function isEditRejected(e: Fields): boolean {
+  return (
+    isPositive(e.round) &&
+    (e.index === null || isInteger(e.index)) &&
+    isStringOrNull(e.edit) &&
+    rejections.has(e.reason) &&
+    isString(e.detail) &&
+    isDrawn(e)
+  );
+}
+
+function isScreeningDecided(e: Fields): boolean {
+  return (
+    isPositive(e.round) &&
+    isInteger(e.index) &&
+    isString(e.edit) &&
+    isStringOrNull(e.task) &&
+    (e.passed === null || typeof e.passed === 'boolean') &&
+    typeof e.kept === 'boolean' &&
+    isInteger(e.points) &&
+    isString(e.draft) &&
+    isInteger(e.draftSize) &&
+    isDrawn(e)
+  );
+}
+
+function isGateDecided(e: Fields): boolean {
+  return (
+    isPositive(e.step) &&
+    isInteger(e.rounds) &&
+    isString(e.rule) &&
+    metrics.has(e.metric) &&
+    isListOf(e.edits, isString) &&
+    isInteger(e.tried) &&
+    isString(e.incumbent) &&
+    isString(e.candidate) &&
+    actions.has(e.gateAction) &&
+    isString(e.why) &&
+    isInteger(e.wins) &&
+    isInteger(e.losses) &&
+    isInteger(e.pairs) &&
+    isInteger(e.of) &&
+    isNumber(e.confidence) &&
+    isRecord(e.selection) &&
+    isScore(e.selection.incumbent) &&
+    isScore(e.selection.candidate) &&
+    isListOf(e.tasks, isPair) &&
+    typeof e.draftDropped === 'boolean' &&
+    isDrawn(e)
+  );
+}
+
+const isScore: Check = (s) =>
+  isRecord(s) && isInteger(s.passed) && isInteger(s.scored) && isInteger(s.of) && isNumberOrNull(s.mean);
+
+const isPair: Check = (p) =>
+  isRecord(p) && isString(p.task) && isInteger(p.block) && isNumberOrNull(p.before) && isNumberOrNull(p.after);
+
+function isString(value: unknown): boolean {
+  return typeof value === 'string';
+}
+
+function isStringOrNull(value: unknown): boolean {
+  return value === null || typeof value === 'string';
+}
+
+function isNumber(value: unknown): value is number {
+  return Number.isFinite(value);
+}
+
+function isNumberOrNull(value: unknown): boolean {
+  return value === null || isNumber(value);
+}
+
+function isInteger(value: unknown): value is number {
+  return Number.isSafeInteger(value);
+}
+
+function isPositive(value: unknown): boolean {
+  return isInteger(value) && value > 0;
+}
+
+function isCount(value: unknown): boolean {
+  return value === null || (isInteger(value) && value >= 0);
+}
 
 function isRecord(value: unknown): value is Fields {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-function all(record: Fields, holds: (value: unknown) => boolean): boolean {
+function isListOf(value: unknown, holds: Check): boolean {
+  if (!Array.isArray(value)) return false;
+  for (const held of value) if (!holds(held)) return false;
+  return true;
+}
+
+function all(record: Fields, holds: Check): boolean {
   for (const name in record) if (!holds(record[name])) return false;
   return true;
 }
