@@ -107,7 +107,11 @@ export function noteTrain(s: SearchState, task: string, settled: Settled): void 
 export function dropDraft(s: SearchState): void {
   for (const kept of s.draft) if (kept.fixed !== null) s.train.set(kept.fixed, 0);
   const isGone = (edit: Edit) => s.draft.some((k) => isSameEdit(k.edit, edit));
-  s.tried = s.tried.filter((t) => t.fate !== 'in-draft' || !isGone(t.edit));
+  // they stand near the end of a long list
+  let from = s.tried.length;
+  for (let left = s.draft.length; left > 0 && from > 0; ) if (s.tried[--from]?.fate === 'in-draft') left--;
+  const since = s.tried.slice(from).filter((t) => t.fate !== 'in-draft' || !isGone(t.edit));
+  s.tried = [...s.tried.slice(0, from), ...since];
   s.draft = [];
   s.draftText = s.incumbent;
   s.gated = 0;

@@ -2,13 +2,14 @@ import type { Applied, Edit, EditRejection } from '../ports/edit.ts';
 import { hasBadCharacters, toLf } from './lines.ts';
 import { headings } from './markdown.ts';
 import { nearestLines, quotedLine } from './nearest.ts';
-import { sameText } from './same-text.ts';
 import { codePointName, steeringCharacters } from './steering.ts';
 import {
+  changesNothing,
   editedView,
   endOfLine,
   lineAt,
   lineText,
+  lineTextAt,
   occurrences,
   type Splice,
   startOfLine,
@@ -45,11 +46,10 @@ export function editView(view: View, edit: Edit): EditedView {
   const planned = plan(view, edit.op, toLf(edit.target), toLf(edit.content));
   if (!planned.ok) return planned;
   const { splice } = planned;
-  const edited = editedView(view, splice);
-  if (sameText(edited.original, view.original)) {
+  if (changesNothing(view, splice)) {
     return rejected('no-change', 'the text would stay the same, or differ in trailing blanks only');
   }
-  return { ok: true, view: edited, splice };
+  return { ok: true, view: editedView(view, splice), splice };
 }
 
 function badTextOf(part: 'content' | 'target', text: string): string | null {
@@ -225,7 +225,7 @@ function appendingAt(view: View, line: number, content: string): Planned {
   const block = content.replace(/^\n+/, '').replace(/\n+$/, '');
   const above = view.plain.slice(0, offset);
   const ended = above.endsWith('\n');
-  const lastLine = lineText(view, lineAt(view, ended ? offset - 1 : Math.max(offset - 1, 0)));
+  const lastLine = lineTextAt(view, Math.max(offset - 1, 0));
   const blankAbove = lastLine.trim() === '' ? '' : '\n';
   const lead = ended ? blankAbove : `\n${blankAbove}`;
   const atEnd = offset === view.plain.length;

@@ -1,6 +1,5 @@
 import type { Applied, Edit } from '../ports/edit.ts';
 import type { SkillOps } from '../ports/engine.ts';
-import { BoundedCache } from './bounded-cache.ts';
 import { readSkill } from './document.ts';
 import { editView } from './edits.ts';
 import { toLf } from './lines.ts';
@@ -14,7 +13,7 @@ export type SkillOpsOptions = Omit<ValidateOptions, 'incumbent'> & {
 };
 
 const SHORTEST_SECRET = 4;
-const VIEWS_KEPT = 8;
+const VIEWS_KEPT = 32;
 
 /**
  * What the engine does with texts of one seed. The seed is parsed once; views of recent texts are kept, within bounds.
@@ -23,10 +22,22 @@ const VIEWS_KEPT = 8;
 export function skillOps(seedText: string, options: SkillOpsOptions): SkillOps {
   const validate = validatorFor(readSkill(seedText), options);
   const secrets = (options.secrets ?? []).map(toLf).filter((secret) => secret.trim().length >= SHORTEST_SECRET);
-  const views = new BoundedCache<string, View | null>(VIEWS_KEPT);
+  /** Texts that edits were applied to and those that came of it, the newest last: a draft grows out of them. */
+  const views: View[] = [];
+  const keep = (view: View) => {
+    views.push(view);
+    if (views.length > VIEWS_KEPT) views.shift();
+    return view;
+  };
+  const viewOfText = (text: string): View | null => {
+    const known = views.findLast((view) => view.original === text);
+    if (known !== undefined) return known;
+    const view = viewOf(text);
+    return view === null ? null : keep(view);
+  };
 
   const apply = (text: string, edit: Edit): Applied => {
-    const view = views.getOrMake(text, () => viewOf(text));
+    const view = viewOfText(text);
     if (view === null) {
       return { ok: false, reason: 'invalid-document', detail: 'the text has no frontmatter closed by a line "---"' };
     }
@@ -39,7 +50,9 @@ export function skillOps(seedText: string, options: SkillOpsOptions): SkillOps {
     }
     const { original } = edited.view;
     const validated = validate(original, edited.view);
-    return validated.ok ? { ok: true, text: original } : validated;
+    if (!validated.ok) return validated;
+    keep(edited.view);
+    return { ok: true, text: original };
   };
 
   return { apply, same: sameText };

@@ -152,7 +152,7 @@ function bodyMissing(view: View): Refused | null {
 
 function steeringAdded(view: View, { steering }: SeedFacts): Refused | null {
   // the frontmatter is the seed's
-  if (!view.signs().steering) return null;
+  if (!view.signs.steering) return null;
   const added = steeringCharacters(view.original).find(({ character }) => !steering.has(character));
   if (added === undefined) return null;
   const place = `line ${added.line} would hold the character ${codePointName(added.character)}`;
@@ -182,7 +182,7 @@ function tooLarge(view: View, { maxLines, maxTokens }: SeedFacts): Refused | nul
 }
 
 function fenceOpened(view: View, facts: SeedFacts): Refused | null {
-  if (!view.signs().fence) return null;
+  if (!view.signs.fence) return null;
   const open = unclosedFences(view.blocks());
   if (open.length <= facts.unclosedFences) return null;
   const lines = open.map((line) => view.bodyLine + line + 1).join(', ');
@@ -193,7 +193,7 @@ function fenceOpened(view: View, facts: SeedFacts): Refused | null {
 }
 
 function markerLeft(view: View, facts: SeedFacts): Refused | null {
-  if (!view.signs().marker) return null;
+  if (!view.signs.marker) return null;
   const left = markerLines(bodyOf(view)).find((marker) => !facts.markerKinds.has(marker.kind));
   if (left === undefined) return null;
   const line = view.bodyLine + left.line + 1;
@@ -205,7 +205,7 @@ function markerLeft(view: View, facts: SeedFacts): Refused | null {
 
 function pathsBroken(view: View, facts: SeedFacts): Refused | null {
   const body = bodyOf(view);
-  const references = view.signs().reference ? referencesOf(view.blocks(), facts.knownReferences) : new Set<string>();
+  const references = view.signs.reference ? referencesOf(view.blocks(), facts.knownReferences) : new Set<string>();
   for (const path of facts.resolved) {
     if (!references.has(path) && !names(body, path, { afterSlash: true })) {
       return refused('path-lost', `the body would no longer name ${path}, a file of the skill: keep a mention of it`);

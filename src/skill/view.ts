@@ -1,6 +1,7 @@
 import { isProblem, layoutOf } from './frontmatter.ts';
 import { countLineFeeds, toLf } from './lines.ts';
 import { type Blocks, parseBlocks } from './markdown.ts';
+import { sameText } from './same-text.ts';
 import { eitherSigns, type Signs, signsOf } from './signs.ts';
 
 /**
@@ -14,14 +15,14 @@ export type View = {
   readonly bodyStart: number;
   readonly bodyLine: number;
   readonly lineCount: number;
-  // these are worked out at the first call: most texts are looked at once, and need none of them
+  // functions: worked out at the first call, since most texts are looked at once and need none of them
   readonly lineStarts: () => readonly number[];
   /** Offsets of those LFs that stand for CRLF, ascending. */
   readonly crlfEnds: () => readonly number[];
   /** The body's Markdown blocks. */
   readonly blocks: () => Blocks;
   /** What the body may hold. */
-  readonly signs: () => Signs;
+  readonly signs: Signs;
 };
 
 /** Null when the text has no frontmatter that is closed. */
@@ -30,27 +31,18 @@ export function viewOf(original: string): View | null {
   if (isProblem(layout)) return null;
   const plain = toLf(original);
   const bodyStart = toLf(original.slice(0, layout.body.start)).length;
-  return {
-    ...lazily(original, plain, bodyStart, () => signsOf(plain.slice(bodyStart))),
-    bodyLine: countLineFeeds(plain, bodyStart),
-    lineCount: countLineFeeds(plain) + 1,
-  };
+  const bodyLine = countLineFeeds(plain, bodyStart);
+  const lineCount = countLineFeeds(plain) + 1;
+  return newView({ original, plain, bodyStart, bodyLine, lineCount, signs: signsOf(plain.slice(bodyStart)) });
 }
 
-function lazily(
-  original: string,
-  plain: string,
-  bodyStart: number,
-  signs: () => Signs,
-): Omit<View, 'bodyLine' | 'lineCount'> {
+function newView(facts: Omit<View, 'lineStarts' | 'crlfEnds' | 'blocks'>): View {
+  const { original, plain, bodyStart } = facts;
   return {
-    original,
-    plain,
-    bodyStart,
+    ...facts,
     lineStarts: once(() => lineStartsOf(plain)),
-    crlfEnds: once(() => crlfEndsOf(original)),
+    crlfEnds: once(() => (plain === original ? [] : crlfEndsOf(original))),
     blocks: once(() => parseBlocks(plain.slice(bodyStart))),
-    signs: once(signs),
   };
 }
 
@@ -67,20 +59,39 @@ function once<T>(make: () => T): () => T {
  * looked at. Screening looks at every edit of a session in this way, on a text that may be long.
  */
 export function editedView(view: View, splice: Splice): View {
-  const original = spliced(view, splice);
-  const plain = toLf(original);
+  const { plain, bodyStart, bodyLine } = view;
   const { start, end, insert } = splice;
-  const changed = () => plain.slice(plain.lastIndexOf('\n', start - 1) + 1, lineEndFrom(plain, start + insert.length));
-  return {
-    ...lazily(original, plain, view.bodyStart, () => eitherSigns(view.signs(), signsOf(changed()))),
-    bodyLine: view.bodyLine,
-    lineCount: view.lineCount + countLineFeeds(insert) - countLineFeeds(view.plain.slice(start, end)),
-  };
+  const original = spliced(view, splice);
+  const from = lineStartBefore(plain, start);
+  const changed = plain.slice(from, start) + insert + plain.slice(end, lineEndAfter(plain, end));
+  return newView({
+    original,
+    plain: plain === view.original ? original : toLf(original),
+    bodyStart,
+    bodyLine,
+    lineCount: view.lineCount + countLineFeeds(insert) - countLineFeeds(plain.slice(start, end)),
+    signs: eitherSigns(view.signs, signsOf(changed)),
+  });
 }
 
-function lineEndFrom(plain: string, from: number): number {
-  const at = plain.indexOf('\n', from);
+/** Does a splice change nothing but trailing blanks? */
+export function changesNothing({ plain }: View, { start, end, insert }: Splice): boolean {
+  const from = lineStartBefore(plain, start);
+  return sameText(plain.slice(from), plain.slice(from, start) + insert + plain.slice(end));
+}
+
+function lineStartBefore(plain: string, offset: number): number {
+  return offset === 0 ? 0 : plain.lastIndexOf('\n', offset - 1) + 1;
+}
+
+function lineEndAfter(plain: string, offset: number): number {
+  const at = plain.indexOf('\n', offset);
   return at === -1 ? plain.length : at;
+}
+
+/** The line that holds the character at `offset`, without its line end; a line end belongs to the line that it ends. */
+export function lineTextAt({ plain }: View, offset: number): string {
+  return plain.slice(lineStartBefore(plain, offset), lineEndAfter(plain, offset));
 }
 
 export function bodyOf(view: View): string {
@@ -118,7 +129,7 @@ export function lineAt(view: View, offset: number): number {
 
 /** Start of a line; the end of the text for a line past the last. */
 export function startOfLine(view: View, line: number): number {
-  return view.lineStarts()[line] ?? view.plain.length;
+  return line >= view.lineCount ? view.plain.length : (view.lineStarts()[line] ?? view.plain.length);
 }
 
 /** Offset behind the last character of a line, before its line end. */
