@@ -49,6 +49,7 @@ const MOST_NAMES = 4;
 
 /** The entries that follow from one event; `state` holds the event already. */
 export function feedEntries(event: LoggedEvent, state: RunState): readonly FeedEntry[] {
+  if (event.type === 'rollout.started' || event.type === 'rollout.finished') return []; // most of a log
   const entry = (kind: FeedKind, text: string, details: readonly string[] = []): readonly FeedEntry[] => [
     { at: event.at, kind, text: oneLine(text), details: details.map(oneLine).filter((d) => d !== '') },
   ];
@@ -106,8 +107,6 @@ export function feedEntries(event: LoggedEvent, state: RunState): readonly FeedE
     case 'skill.added':
     case 'splits.fixed':
     case 'plan.fixed':
-    case 'rollout.started':
-    case 'rollout.finished':
     case 'rollout.cancelled':
     case 'rollout.lost':
     case 'reflection.started':

@@ -24,6 +24,16 @@ export class Fold {
   private readonly draft: string[] = [];
   private readonly measurements = new Measurements();
   private readonly times = new Times();
+  /** Counted in place: two lines of each rollout do. */
+  private readonly rollouts: Mutable<RunState['rollouts']> = {
+    started: 0,
+    finished: 0,
+    scored: 0,
+    cancelled: 0,
+    lost: 0,
+    inherited: 0,
+    unscored: this.unscored,
+  };
   private readonly s: Mutable<RunState>;
   /** Effects of the parent that are still to come, in a fork. */
   private inheritedLeft = 0;
@@ -68,7 +78,7 @@ export class Fold {
       timeline: this.times,
       tested: this.measurements.tested,
       feed: this.feed,
-      rollouts: { started: 0, finished: 0, scored: 0, cancelled: 0, lost: 0, inherited: 0, unscored: this.unscored },
+      rollouts: this.rollouts,
       calls: 0,
       read: [0, 0],
       spend: { tokens: 0, costUsd: 0 },
@@ -80,10 +90,6 @@ export class Fold {
 
   get state(): RunState {
     return this.s;
-  }
-
-  private count(more: Partial<RunState['rollouts']>): void {
-    this.s.rollouts = { ...this.s.rollouts, ...more };
   }
 
   private spent(u: EventOf<'rollout.finished'>['usage']): void {
@@ -125,7 +131,7 @@ export class Fold {
     this.s.lines = event.seq;
     this.clock(event);
     this.take(event);
-    this.feed.push(...feedEntries(event, this.s));
+    for (const entry of feedEntries(event, this.s)) this.feed.push(entry);
   }
 
   private take(event: LoggedEvent): void {
@@ -167,15 +173,15 @@ export class Fold {
           seq: event.seq,
         });
         if (event.line === 'confirmation') s.phase = 'confirming';
-        this.count({ started: s.rollouts.started + 1 });
+        this.rollouts.started++;
         return;
       case 'rollout.cancelled':
         this.running.delete(event.key);
-        this.count({ cancelled: s.rollouts.cancelled + 1 });
+        this.rollouts.cancelled++;
         return;
       case 'rollout.lost':
         this.running.delete(event.key);
-        this.count({ lost: s.rollouts.lost + 1 });
+        this.rollouts.lost++;
         return;
       case 'rollout.finished':
         this.finished(event);
@@ -247,7 +253,7 @@ export class Fold {
     this.measurements.finished(event, this.running.get(event.key), s.plan?.gate.metric ?? 'hard');
     this.running.delete(event.key);
     if (this.inherited()) {
-      this.count({ inherited: s.rollouts.inherited + 1 });
+      this.rollouts.inherited++;
       return;
     }
     this.spent(event.usage);
@@ -257,10 +263,8 @@ export class Fold {
       this.unscored.set(outcome.reason, { ...before, count: before.count + 1 });
     } else if (outcome.read !== null && !event.key.startsWith('none/'))
       s.read = [s.read[0] + (outcome.read ? 1 : 0), s.read[1] + 1];
-    this.count({
-      finished: s.rollouts.finished + 1,
-      scored: s.rollouts.scored + (outcome.status === 'scored' ? 1 : 0),
-    });
+    this.rollouts.finished++;
+    if (outcome.status === 'scored') this.rollouts.scored++;
   }
 
   private dropDraft(): void {

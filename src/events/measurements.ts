@@ -28,9 +28,12 @@ export class Measurements {
     const { outcome } = event;
     const seq = running?.seq ?? 0;
     if (seq > 0 && seq < this.staleAbove) return;
+    const name = rolloutName(event.key);
     this.pending.set(event.key, {
       key: event.key,
-      ...rolloutName(event.key),
+      skill: name.skill,
+      attempt: name.attempt,
+      try: name.try,
       task: event.task,
       line: running?.line ?? 'loop',
       seq,

@@ -1,6 +1,7 @@
 import { fail } from '../ports/failure.ts';
 import { sha256 } from '../ports/hash.ts';
-import { chainHash, GENESIS } from './journal.ts';
+import { GENESIS } from './journal.ts';
+import { chainHash } from './lines.ts';
 import type { Texts } from './texts.ts';
 
 /** Texts in memory, for tests. */

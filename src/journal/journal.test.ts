@@ -2,7 +2,8 @@ import { describe, expect, test } from 'bun:test';
 import { appendFileSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { chainHash, GENESIS, Journal, readLog, readText } from './journal.ts';
+import { GENESIS, Journal, readLog, readText } from './journal.ts';
+import { chainHash } from './lines.ts';
 import { takeLock } from './lock.ts';
 import { TextFiles } from './texts.ts';
 

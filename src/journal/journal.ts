@@ -4,22 +4,16 @@ import {
   fstatSync,
   ftruncateSync,
   openSync,
-  readSync,
   statSync,
   truncateSync,
   writeSync,
 } from 'node:fs';
 import { type Event, type LoggedEvent, mustSync } from '../events/events.ts';
 import { fail, SkilloptError } from '../ports/failure.ts';
-import { sha256 } from '../ports/hash.ts';
+import { chainHash, FIRST, type Lines, LinesOfFile, LinesOfText } from './lines.ts';
 
 /** Hash that stands as `prev` in the first line. */
 export const GENESIS = '0'.repeat(32);
-
-/** The chain hash of a line (without its newline): 128 bits of SHA-256 in hex. */
-export function chainHash(line: string | Uint8Array): string {
-  return sha256(line).slice(0, 32);
-}
 
 /** Where a log stands: number of whole lines and hash of the last one. */
 export type Head = { readonly lines: number; readonly hash: string };
@@ -41,53 +35,14 @@ export class ReadLine {
 /** What reading found: lines handed out, where the good part ends, and whether a torn last line follows it. */
 export type ReadEnd = { readonly head: Head; readonly goodBytes: number; readonly torn: boolean };
 
-/** How every log begins; a torn first line is told from a foreign text by it. */
-const FIRST = '{"v":1,"seq":1,';
-
-/** What follows the last newline. */
-type Rest = { readonly bytes: number; readonly start: string };
-
-/** A whole line without its line feed, and its length in UTF-8. */
-type Line = { readonly raw: string; readonly hash: string; readonly bytes: number };
-
-/** Bytes that are read at a time. */
-const PIECE = 1 << 20;
-
-/** Whole lines from a file through one buffer, so that a log of any size needs little memory. Returns what follows the last newline. */
-function* linesOfFile(fd: number): Generator<Line, Rest> {
-  let buffer = Buffer.alloc(PIECE);
-  /** Length of the line that has begun, at the start of the buffer. */
-  let begun = 0;
-  for (let at = 0; ; ) {
-    if (begun === buffer.length) buffer = Buffer.concat([buffer], 2 * buffer.length);
-    const n = readSync(fd, buffer, begun, buffer.length - begun, at);
-    if (n === 0) return { bytes: begun, start: buffer.toString('utf8', 0, Math.min(begun, FIRST.length)) };
-    at += n;
-    const read = buffer.subarray(0, begun + n);
-    let from = 0;
-    for (let to = read.indexOf(10, begun); to >= 0; to = read.indexOf(10, from)) {
-      yield { raw: read.toString('utf8', from, to), hash: chainHash(read.subarray(from, to)), bytes: to - from };
-      from = to + 1;
-    }
-    read.copyWithin(0, from);
-    begun = read.length - from;
-  }
-}
-
-/** The lines of a file that need not be there yet. */
-function* linesAt(path: string): Generator<Line, Rest> {
+/** For a log that need not be there yet. */
+function openIfThere(path: string): number | null {
   requireFile(path);
-  let fd: number;
   try {
-    fd = openSync(path, 'r');
+    return openSync(path, 'r');
   } catch (cause) {
-    if ((cause as { code?: string }).code === 'ENOENT') return { bytes: 0, start: '' };
+    if ((cause as { code?: string }).code === 'ENOENT') return null;
     throw diskFailure('the log can’t be read', path, cause);
-  }
-  try {
-    return yield* linesOfFile(fd);
-  } finally {
-    closeSync(fd);
   }
 }
 
@@ -99,60 +54,47 @@ function cutTornLine(path: string, goodBytes: number): void {
   }
 }
 
-function* linesOfText(text: string): Generator<Line, Rest> {
-  let from = 0;
-  for (let to = text.indexOf('\n'); to >= 0; to = text.indexOf('\n', from)) {
-    const raw = text.slice(from, to);
-    yield { raw, hash: chainHash(raw), bytes: Buffer.byteLength(raw) };
-    from = to + 1;
-  }
-  return { bytes: text.length - from, start: text.slice(from, from + FIRST.length) };
-}
-
-/** Reads whole lines and holds them against the chain. A break in the middle is refused with its line. */
-function* checked(lines: Generator<Line, Rest>, where: string): Generator<ReadLine, ReadEnd> {
-  let head: Head = { lines: 0, hash: GENESIS };
-  let goodBytes = 0;
-  for (;;) {
-    const next = lines.next();
-    if (next.done) {
-      const { bytes, start } = next.value;
-      if (bytes > 0 && head.lines === 0 && !FIRST.startsWith(start))
-        throw fail('log-broken', 'what stands in the log’s place is no log of this program', where, 'move it away');
-      return { head, goodBytes, torn: bytes > 0 };
+/** Reads whole lines, holds them against the chain and closes. A break in the middle is refused with its line. */
+function* checked(lines: Lines, where: string): Generator<ReadLine, ReadEnd> {
+  try {
+    for (let head: Head = { lines: 0, hash: GENESIS }, goodBytes = 0; ; ) {
+      const next = lines.next();
+      if (next === null) {
+        const { bytes, start } = lines.rest;
+        if (bytes > 0 && head.lines === 0 && !FIRST.startsWith(start))
+          throw fail('log-broken', 'what stands in the log’s place is no log of this program', where, 'move it away');
+        return { head, goodBytes, torn: bytes > 0 };
+      }
+      const { raw, hash, bytes } = next;
+      const line = head.lines + 1;
+      const broken = (what: string) =>
+        fail(
+          'log-broken',
+          `the log is broken at line ${line}: ${what}`,
+          `${where}:${line}`,
+          'restore the file from a copy; skillopt never changes a line that it wrote',
+        );
+      let event: LoggedEvent;
+      try {
+        event = JSON.parse(raw) as LoggedEvent;
+      } catch {
+        throw broken('not JSON');
+      }
+      if (typeof event !== 'object' || event === null || event.seq !== line || event.prev !== head.hash)
+        throw broken('it does not continue the line before (changed, dropped or inserted)');
+      if (event.v !== 1) throw broken(`version ${String(event.v)} is not known to this program; use a newer one`);
+      head = { lines: line, hash };
+      goodBytes += bytes + 1;
+      yield new ReadLine(event, raw, hash);
     }
-    const { raw, hash, bytes } = next.value;
-    const line = head.lines + 1;
-    const broken = (what: string) =>
-      fail(
-        'log-broken',
-        `the log is broken at line ${line}: ${what}`,
-        `${where}:${line}`,
-        'restore the file from a copy; skillopt never changes a line that it wrote',
-      );
-    let event: LoggedEvent;
-    try {
-      event = JSON.parse(raw) as LoggedEvent;
-    } catch {
-      throw broken('not JSON');
-    }
-    if (typeof event !== 'object' || event === null || event.seq !== line || event.prev !== head.hash)
-      throw broken('it does not continue the line before (changed, dropped or inserted)');
-    if (event.v !== 1) throw broken(`version ${String(event.v)} is not known to this program; use a newer one`);
-    head = { lines: line, hash };
-    goodBytes += bytes + 1;
-    yield new ReadLine(event, raw, hash);
+  } finally {
+    lines.close();
   }
 }
 
 /** Reads a log file without changing it. The generator's return value says where the good part ends. */
-export function* readLog(path: string): Generator<ReadLine, ReadEnd> {
-  const fd = openForReading(path);
-  try {
-    return yield* checked(linesOfFile(fd), path);
-  } finally {
-    closeSync(fd);
-  }
+export function readLog(path: string): Generator<ReadLine, ReadEnd> {
+  return checked(new LinesOfFile(() => openForReading(path)), path);
 }
 
 function openForReading(path: string): number {
@@ -180,7 +122,7 @@ function requireFile(path: string): void {
 
 /** The head after each line of a text: for tests and for looking up prefixes. */
 export function readText(text: string, where = 'log'): { readonly lines: readonly ReadLine[]; readonly end: ReadEnd } {
-  const reader = checked(linesOfText(text), where);
+  const reader = checked(new LinesOfText(text), where);
   const lines: ReadLine[] = [];
   for (;;) {
     const next = reader.next();
@@ -204,7 +146,7 @@ export class Journal {
   private readonly kept: string[] = [];
 
   private constructor(
-    private readonly source: () => Generator<Line, Rest>,
+    private readonly source: () => Lines,
     /** Null: in memory. */
     private readonly path: string | null,
     readonly where: string,
@@ -216,7 +158,7 @@ export class Journal {
   /** A log file for appending; it comes into being with its first line. */
   static open(path: string, options: { readonly now: () => string }): Journal {
     return new Journal(
-      () => linesAt(path),
+      () => new LinesOfFile(() => openIfThere(path)),
       path,
       path,
       options.now,
@@ -230,7 +172,7 @@ export class Journal {
     options: { readonly now?: () => string; readonly beforeWrite?: (line: string) => void } = {},
   ): Journal {
     return new Journal(
-      () => linesOfText(text),
+      () => new LinesOfText(text),
       null,
       'memory',
       options.now ?? (() => '2000-01-01T00:00:00.000Z'),

@@ -1,6 +1,7 @@
 import { ENGINE } from '../engine/rules.ts';
 import type { Envelope, Event, EventOf } from '../events/events.ts';
-import { chainHash, type Head, type ReadEnd, type ReadLine } from '../journal/journal.ts';
+import type { Head, ReadEnd, ReadLine } from '../journal/journal.ts';
+import { chainHash } from '../journal/lines.ts';
 import { fail } from '../ports/failure.ts';
 import { shellWord } from '../ports/printable.ts';
 import { checkRules } from './first-lines.ts';

@@ -1,7 +1,8 @@
 import { existsSync, readdirSync, rmdirSync, rmSync } from 'node:fs';
 import { Fold } from '../events/fold.ts';
 import type { RunState } from '../events/run-state.ts';
-import { chainHash, diskFailure, GENESIS, type Head, readLog } from '../journal/journal.ts';
+import { diskFailure, GENESIS, type Head, readLog } from '../journal/journal.ts';
+import { chainHash } from '../journal/lines.ts';
 import { takeLock } from '../journal/lock.ts';
 import { DerivedFiles, type RenderDocument } from './derived-files.ts';
 import { type SessionPaths, sessionPaths } from './paths.ts';
