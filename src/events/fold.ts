@@ -3,8 +3,9 @@ import { conclusive } from './conclusive.ts';
 import type { EventOf, LoggedEvent } from './events.ts';
 import { type FeedEntry, feedEntries } from './feed.ts';
 import { closesPhase, Measurements } from './measurements.ts';
-import { rolloutName } from './rollout-key.ts';
+import { skillOf } from './rollout-key.ts';
 import type { EditState, Running, RunState, StepState, Unscored } from './run-state.ts';
+import { Stamps } from './stamp.ts';
 import { Times } from './timeline.ts';
 import { triedText } from './words.ts';
 
@@ -24,6 +25,7 @@ export class Fold {
   private readonly draft: string[] = [];
   private readonly measurements = new Measurements();
   private readonly times = new Times();
+  private readonly stamps = new Stamps();
   /** Counted in place: two lines of each rollout do. */
   private readonly rollouts: Mutable<RunState['rollouts']> = {
     started: 0,
@@ -41,7 +43,8 @@ export class Fold {
   private runningMs = 0;
   private lastAtMs: number | null = null;
 
-  constructor() {
+  /** `feed: false` leaves the feed empty, for readers that show none of it: its sentences are a fifth of the work. */
+  constructor(private readonly options: { readonly feed: boolean } = { feed: true }) {
     this.s = {
       session: null,
       splits: null,
@@ -104,7 +107,7 @@ export class Fold {
 
   /** Time runs from line to line; not while it is paused, not between two processes, and never backwards. */
   private clock(event: LoggedEvent): void {
-    const atMs = Date.parse(event.at);
+    const atMs = this.stamps.ms(event.at);
     if (this.lastAtMs !== null && this.s.paused === null && event.type !== 'session.resumed')
       this.runningMs += Math.max(0, atMs - this.lastAtMs);
     this.lastAtMs = atMs;
@@ -131,7 +134,7 @@ export class Fold {
     this.s.lines = event.seq;
     this.clock(event);
     this.take(event);
-    for (const entry of feedEntries(event, this.s)) this.feed.push(entry);
+    if (this.options.feed) for (const entry of feedEntries(event, this.s)) this.feed.push(entry);
   }
 
   private take(event: LoggedEvent): void {
@@ -166,7 +169,7 @@ export class Fold {
       case 'rollout.started':
         this.running.set(event.key, {
           key: event.key,
-          skill: rolloutName(event.key).skill,
+          skill: skillOf(event.key),
           task: event.task,
           since: event.at,
           line: event.line,

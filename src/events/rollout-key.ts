@@ -6,14 +6,19 @@ export type RolloutName = {
   readonly try: number;
 };
 
+/** The skill's part of a rollout's key. */
+export function skillOf(key: string): string {
+  const end = key.indexOf('/');
+  return end < 0 ? key : key.slice(0, end);
+}
+
 /** Reads `skill/task/environment/attempt.try`. */
 export function rolloutName(key: string): RolloutName {
   // read for every rollout of a log: by places, without lists
-  const first = key.indexOf('/');
   const last = key.lastIndexOf('/');
   const dot = key.indexOf('.', last);
   return {
-    skill: first < 0 ? key : key.slice(0, first),
+    skill: skillOf(key),
     attempt: Number.parseInt(key.slice(last + 1), 10),
     try: dot < 0 ? 0 : Number.parseInt(key.slice(dot + 1), 10),
   };

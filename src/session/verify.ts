@@ -32,6 +32,7 @@ export type VerifyReport = {
   readonly differsAt: number | null;
   /** What only the chain and the head vouch for. */
   readonly chainOnly: { readonly unreadOutcomes: number; readonly markers: number };
+  /** Without its feed. */
   readonly state: RunState;
 };
 
@@ -41,7 +42,7 @@ export type VerifyReport = {
  */
 export async function verifySession(dir: string, render: RenderDocument): Promise<VerifyReport> {
   const paths = sessionPaths(dir);
-  const fold = new Fold();
+  const fold = new Fold({ feed: false });
   const problems: Problem[] = [];
   const document = readIfThere(paths.document);
   const named = document === null ? null : documentHead(document);
