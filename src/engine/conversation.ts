@@ -106,7 +106,7 @@ export class Conversation {
   }
 
   /** The next attempt of (skill, task), without taking it. */
-  peek(text: string, task: string): Ask {
+  private peek(text: string, task: string): Ask {
     const skill = this.hash(text);
     return this.ask(skill, task, this.next.get(skill)?.get(task) ?? 0, 0);
   }
@@ -134,8 +134,9 @@ export class Conversation {
     if (asks.length > 0) this.ports.drop(asks);
   }
 
-  guess(guesses: readonly { readonly ask: Ask; readonly text: string }[]): void {
-    this.ports.guess(guesses);
+  /** Rollouts that later decisions will probably ask for, in place of the ones before. */
+  guess(guesses: readonly { readonly task: string; readonly text: string }[]): void {
+    this.ports.guess(() => guesses.map(({ task, text }) => ({ ask: this.peek(text, task), text })));
   }
 
   /** Rollouts that still fit into the planned ledger. */
@@ -302,17 +303,13 @@ export class Conversation {
   }
 }
 
-/** All that the engine sees of an outcome; the digest of a decision is taken over it. */
+/** All that the engine sees of an outcome, as JSON (written out: it is made for every rollout); the digest of a decision is taken over it. */
 function visible(o: Outcome): string {
-  return o.status === 'scored'
-    ? JSON.stringify([
-        o.hard,
-        o.soft,
-        Object.entries(o.rewards).sort(([a], [b]) => (a < b ? -1 : 1)),
-        o.read,
-        o.agentTimedOut ?? false,
-      ])
-    : o.reason;
+  if (o.status !== 'scored') return o.reason;
+  const rewards = Object.keys(o.rewards)
+    .sort()
+    .map((name) => `[${JSON.stringify(name)},${o.rewards[name]}]`);
+  return `[${o.hard},${o.soft},[${rewards.join(',')}],${o.read},${o.agentTimedOut ?? false}]`;
 }
 
 function orderedEdit(e: Edit): readonly unknown[] {

@@ -137,8 +137,8 @@ class ScriptPorts implements EnginePorts<Decision> {
   plan(asks: readonly Ask[]): void {
     for (const a of asks) this.planned.add(a.key);
   }
-  guess(list: readonly { readonly ask: Ask }[]): void {
-    this.guessed.push(...list.map((g) => g.ask));
+  guess(list: () => readonly { readonly ask: Ask }[]): void {
+    this.guessed.push(...list().map((g) => g.ask));
   }
   drop(asks: readonly Ask[]): void {
     for (const a of asks) this.planned.delete(a.key);

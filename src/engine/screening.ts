@@ -58,12 +58,12 @@ export class Screening {
 
   private layOut(): void {
     const taken = new Set<string>();
-    const waiting: { ask: Ask; text: string }[] = [];
+    const waiting: { task: string; text: string }[] = [];
     for (const [index, edit] of this.undecided()) {
       const ready = this.ready(edit, index);
       if ('reason' in ready || ready.task === null) continue;
       if (taken.has(ready.task)) {
-        waiting.push({ ask: this.talk.peek(ready.text, ready.task), text: ready.text });
+        waiting.push({ task: ready.task, text: ready.text });
         continue;
       }
       taken.add(ready.task);
@@ -168,10 +168,7 @@ export class Screening {
   private applied(edit: Edit, index: number): Applied {
     const known = this.onBase.get(index);
     if (known) return known;
-    const { ops, base } = this;
-    let applied = ops.apply(base, edit);
-    if (applied.ok && ops.same(base, applied.text))
-      applied = { ok: false, reason: 'no-change', detail: 'changes nothing but trailing blanks' };
+    const applied = this.ops.apply(this.base, edit);
     this.onBase.set(index, applied);
     return applied;
   }

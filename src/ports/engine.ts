@@ -45,8 +45,11 @@ export type Interruption = Extract<Input, { readonly kind: 'limit.reached' | 'en
 export interface EnginePorts<D> {
   /** Lays out planned rollouts of one text; they may start at once and finish in any order. */
   plan(asks: readonly Ask[], text: string | null, line: LedgerLine): void;
-  /** Replaces the guesses: rollouts that later decisions will probably ask for. Never changes a decision. */
-  guess(guesses: readonly { readonly ask: Ask; readonly text: string }[]): void;
+  /**
+   * Replaces the guesses: rollouts that later decisions will probably ask for. Never changes a decision. Who can't run
+   * ahead does not ask for the list: to name its rollouts, whole texts are hashed.
+   */
+  guess(list: () => readonly { readonly ask: Ask; readonly text: string }[]): void;
   /** The next planned outcome, or the input that comes in its place. */
   take(ask: Ask, text: string | null, line: LedgerLine): Promise<Outcome | Interruption>;
   /** What was laid out and is not needed any more. */
@@ -62,7 +65,7 @@ export interface EnginePorts<D> {
 
 /** What the engine knows of the skill format, handed in so that it stays a pure function of texts. */
 export interface SkillOps {
-  /** Applies one edit to a text and validates the whole document that results. */
+  /** Applies one edit to a text and validates the whole document that results, which is never the `same` as before. */
   apply(text: string, edit: Edit): Applied;
   /** True when the two texts differ in nothing but trailing blanks. */
   same(a: string, b: string): boolean;

@@ -106,8 +106,8 @@ export class RecordedPorts implements EnginePorts<Decision> {
     this.pool?.plan(asks, text, line);
   }
 
-  guess(guesses: readonly { readonly ask: Ask; readonly text: string }[]): void {
-    this.pool?.guess(guesses);
+  guess(list: () => readonly { readonly ask: Ask; readonly text: string }[]): void {
+    this.pool?.guess(list());
   }
 
   drop(asks: readonly Ask[]): void {

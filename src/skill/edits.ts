@@ -5,7 +5,8 @@ import { nearestLines, quotedLine } from './nearest.ts';
 import { codePointName, steeringCharacters } from './steering.ts';
 import {
   changesNothing,
-  editedView,
+  type Edited,
+  edited,
   endOfLine,
   lineAt,
   lineText,
@@ -32,12 +33,12 @@ const MOST_HEADINGS_SHOWN = 20;
 export function applyEdit(text: string, edit: Edit): Applied {
   const view = viewOf(text);
   if (view === null) return rejected('invalid-document', 'the text has no frontmatter closed by a line "---"');
-  const edited = editView(view, edit);
-  return edited.ok ? { ok: true, text: edited.view.original } : edited;
+  const result = editView(view, edit);
+  return result.ok ? { ok: true, text: result.text } : result;
 }
 
-/** The view that an edit leads to, and the change that it is. */
-export type EditedView = { readonly ok: true; readonly view: View; readonly splice: Splice } | Rejected;
+/** What an edit leads to, and the change that it is. */
+export type EditedView = ({ readonly ok: true; readonly splice: Splice } & Edited) | Rejected;
 
 /** `applyEdit` for a text that was looked at before. */
 export function editView(view: View, edit: Edit): EditedView {
@@ -49,7 +50,7 @@ export function editView(view: View, edit: Edit): EditedView {
   if (changesNothing(view, splice)) {
     return rejected('no-change', 'the text would stay the same, or differ in trailing blanks only');
   }
-  return { ok: true, view: editedView(view, splice), splice };
+  return { ok: true, ...edited(view, splice), splice };
 }
 
 function badTextOf(part: 'content' | 'target', text: string): string | null {

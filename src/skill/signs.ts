@@ -1,3 +1,4 @@
+import { hasBadCharacters } from './lines.ts';
 import { mayHoldFence } from './markdown.ts';
 import { mayHoldMarker } from './markers.ts';
 import { mayHoldReference } from './references.ts';
@@ -12,6 +13,7 @@ export type Signs = {
   readonly reference: boolean;
   readonly marker: boolean;
   readonly steering: boolean;
+  readonly badCharacters: boolean;
 };
 
 export function signsOf(lfBody: string): Signs {
@@ -20,6 +22,7 @@ export function signsOf(lfBody: string): Signs {
     reference: mayHoldReference(lfBody),
     marker: mayHoldMarker(lfBody),
     steering: holdsSteering(lfBody),
+    badCharacters: hasBadCharacters(lfBody),
   };
 }
 
@@ -30,5 +33,6 @@ export function eitherSigns(a: Signs, b: Signs): Signs {
     reference: a.reference || b.reference,
     marker: a.marker || b.marker,
     steering: a.steering || b.steering,
+    badCharacters: a.badCharacters || b.badCharacters,
   };
 }

@@ -5,7 +5,7 @@ import { editView } from './edits.ts';
 import { toLf } from './lines.ts';
 import { sameText } from './same-text.ts';
 import { type ValidateOptions, validatorFor } from './validate.ts';
-import { type Splice, type View, viewOf } from './view.ts';
+import { type Edited, type Splice, type View, viewOf } from './view.ts';
 
 export type SkillOpsOptions = Omit<ValidateOptions, 'incumbent'> & {
   /** Values that no edit may bring into the skill. Values shorter than 4 characters are not looked for. */
@@ -22,18 +22,18 @@ const VIEWS_KEPT = 32;
 export function skillOps(seedText: string, options: SkillOpsOptions): SkillOps {
   const validate = validatorFor(readSkill(seedText), options);
   const secrets = (options.secrets ?? []).map(toLf).filter((secret) => secret.trim().length >= SHORTEST_SECRET);
-  /** Texts that edits were applied to and those that came of it, the newest last: a draft grows out of them. */
+  /** Texts that edits have led to, the newest last: a draft grows out of them. */
   const views: View[] = [];
   const keep = (view: View) => {
     views.push(view);
     if (views.length > VIEWS_KEPT) views.shift();
-    return view;
   };
+  /** What was asked for last, which is mostly asked for again. */
+  let last: View | null = null;
   const viewOfText = (text: string): View | null => {
-    const known = views.findLast((view) => view.original === text);
-    if (known !== undefined) return known;
-    const view = viewOf(text);
-    return view === null ? null : keep(view);
+    if (last?.original === text) return last;
+    last = views.find((view) => view.original === text) ?? viewOf(text);
+    return last;
   };
 
   const apply = (text: string, edit: Edit): Applied => {
@@ -45,22 +45,24 @@ export function skillOps(seedText: string, options: SkillOpsOptions): SkillOps {
     if (bringsSecret) return secretRejected;
     const edited = editView(view, edit);
     if (!edited.ok) return edited;
-    if (secrets.some((secret) => meetsAt(edited.view, edited.splice, secret) && !view.plain.includes(secret))) {
-      return secretRejected;
-    }
-    const { original } = edited.view;
-    const validated = validate(original, edited.view);
+    if (secrets.some((secret) => completes(view, edited, secret))) return secretRejected;
+    const validated = validate(edited.text, edited.view);
     if (!validated.ok) return validated;
-    keep(edited.view);
-    return { ok: true, text: original };
+    if (edited.view !== null) keep(edited.view);
+    return { ok: true, text: edited.text };
   };
 
   return { apply, same: sameText };
 }
 
-/** Two halves may meet: the edit completes a secret that it does not hold alone. Where nothing changed none can be new. */
-function meetsAt({ plain }: View, { start, insert }: Splice, secret: string): boolean {
-  return plain.slice(Math.max(start - secret.length, 0), start + insert.length + secret.length).includes(secret);
+/** Two halves may meet: the edit completes a secret that it does not hold alone. */
+function completes(before: View, edited: Edited & { readonly splice: Splice }, secret: string): boolean {
+  const { plain, onlyLf } = before;
+  const { start, end, insert } = edited.splice;
+  // where nothing changed none can be new
+  const around =
+    plain.slice(Math.max(start - secret.length, 0), start) + insert + plain.slice(end, end + secret.length);
+  return (onlyLf ? around : toLf(edited.text)).includes(secret) && !plain.includes(secret);
 }
 
 const secretRejected: Applied = {

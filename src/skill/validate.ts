@@ -14,7 +14,7 @@ import {
   resolves,
 } from './references.ts';
 import { sameText } from './same-text.ts';
-import { DEFAULT_MAX_LINES, DEFAULT_MAX_TOKENS, estimateTokens } from './size.ts';
+import { DEFAULT_MAX_LINES, DEFAULT_MAX_TOKENS, estimateTokens, tokensOf } from './size.ts';
 import { codePointName, steeringCharacters } from './steering.ts';
 import { bodyOf, type View, viewOf } from './view.ts';
 
@@ -53,14 +53,14 @@ export function validatorFor(
 ): (text: string, view?: View | null) => Validated {
   const facts = seedFacts(seed, options);
   return (text, known) => {
-    if (hasBadCharacters(text)) return refused('bad-text', 'the text holds a NUL or half a surrogate pair');
-    if (!text.startsWith(facts.head)) return frontmatterChanged(text, seed);
     const view = known ?? viewOf(text);
-    if (view === null) return refused('invalid-document', 'the frontmatter is not closed by a line "---"');
+    if (view?.signs.badCharacters ?? hasBadCharacters(text))
+      return refused('bad-text', 'the text holds a NUL or half a surrogate pair');
+    if (view === null || view.head !== facts.head) return frontmatterChanged(text, seed);
     return (
       bodyMissing(view) ??
       steeringAdded(view, facts) ??
-      lineEndsChanged(text, seed.lineEnding) ??
+      lineEndsChanged(view, seed.lineEnding) ??
       tooLarge(view, facts) ??
       fenceOpened(view, facts) ??
       markerLeft(view, facts) ??
@@ -147,7 +147,7 @@ function plainValue(value: unknown): unknown {
 }
 
 function bodyMissing(view: View): Refused | null {
-  return bodyOf(view).trim() === '' ? refused('invalid-document', 'the body would be empty') : null;
+  return view.isBlank() ? refused('invalid-document', 'the body would be empty') : null;
 }
 
 function steeringAdded(view: View, { steering }: SeedFacts): Refused | null {
@@ -159,21 +159,25 @@ function steeringAdded(view: View, { steering }: SeedFacts): Refused | null {
   return refused('bad-text', `${place}, which steers a terminal or turns the text around: use plain text`);
 }
 
-function lineEndsChanged(text: string, seed: LineEndingStyle): Refused | null {
-  if (seed === 'mixed' || seed === 'none' || lineEndingStyle(text) === seed) return null;
+function lineEndsChanged(view: View, seed: LineEndingStyle): Refused | null {
+  if (seed === 'mixed' || seed === 'none' || styleOf(view) === seed) return null;
   return refused('bad-text', `the line ends of the file are ${seed.toUpperCase()}, and the text has others`);
 }
 
+function styleOf(view: View): LineEndingStyle {
+  if (view.onlyLf) return view.lineCount > 1 ? 'lf' : 'none';
+  return lineEndingStyle(view.original);
+}
+
 function tooLarge(view: View, { maxLines, maxTokens }: SeedFacts): Refused | null {
-  const body = bodyOf(view);
-  const lines = view.lineCount - view.bodyLine - (body === '' || body.endsWith('\n') ? 1 : 0);
+  const lines = view.lineCount - view.bodyLine - (view.bodyLength === 0 || view.endsInLf ? 1 : 0);
   if (lines > maxLines) {
     return refused(
       'too-large',
       `the body would have ${lines} lines, more than ${maxLines}: shorten or delete something`,
     );
   }
-  const tokens = estimateTokens(body);
+  const tokens = tokensOf(view.bodyLength);
   if (tokens > maxTokens) {
     const size = `the body would have about ${tokens} tokens, more than ${maxTokens}`;
     return refused('too-large', `${size}: shorten or delete something`);
@@ -204,10 +208,9 @@ function markerLeft(view: View, facts: SeedFacts): Refused | null {
 }
 
 function pathsBroken(view: View, facts: SeedFacts): Refused | null {
-  const body = bodyOf(view);
   const references = view.signs.reference ? referencesOf(view.blocks(), facts.knownReferences) : new Set<string>();
   for (const path of facts.resolved) {
-    if (!references.has(path) && !names(body, path, { afterSlash: true })) {
+    if (!references.has(path) && !names(bodyOf(view), path, { afterSlash: true })) {
       return refused('path-lost', `the body would no longer name ${path}, a file of the skill: keep a mention of it`);
     }
   }

@@ -1,5 +1,5 @@
 import { isProblem, layoutOf } from './frontmatter.ts';
-import { countLineFeeds, toLf } from './lines.ts';
+import { countLineFeeds, hasBadCharacters, toLf } from './lines.ts';
 import { type Blocks, parseBlocks } from './markdown.ts';
 import { sameText } from './same-text.ts';
 import { eitherSigns, type Signs, signsOf } from './signs.ts';
@@ -11,10 +11,17 @@ import { eitherSigns, type Signs, signsOf } from './signs.ts';
 export type View = {
   readonly original: string;
   readonly plain: string;
+  /** The original up to the body, byte order mark included. */
+  readonly head: string;
+  /** No CR stands in it, so that `plain` is the original. */
+  readonly onlyLf: boolean;
   /** Where the body starts. */
   readonly bodyStart: number;
   readonly bodyLine: number;
   readonly lineCount: number;
+  /** Length of the body, and whether it ends with a line end: told without touching a text that was just put together. */
+  readonly bodyLength: number;
+  readonly endsInLf: boolean;
   // functions: worked out at the first call, since most texts are looked at once and need none of them
   readonly lineStarts: () => readonly number[];
   /** Offsets of those LFs that stand for CRLF, ascending. */
@@ -23,6 +30,8 @@ export type View = {
   readonly blocks: () => Blocks;
   /** What the body may hold. */
   readonly signs: Signs;
+  /** Blanks at most stand in the body. */
+  readonly isBlank: () => boolean;
 };
 
 /** Null when the text has no frontmatter that is closed. */
@@ -33,15 +42,28 @@ export function viewOf(original: string): View | null {
   const bodyStart = toLf(original.slice(0, layout.body.start)).length;
   const bodyLine = countLineFeeds(plain, bodyStart);
   const lineCount = countLineFeeds(plain) + 1;
-  return newView({ original, plain, bodyStart, bodyLine, lineCount, signs: signsOf(plain.slice(bodyStart)) });
+  const body = plain.slice(bodyStart);
+  return newView({
+    original,
+    plain,
+    head: original.slice(0, layout.body.start),
+    onlyLf: plain === original,
+    bodyStart,
+    bodyLine,
+    lineCount,
+    bodyLength: body.length,
+    endsInLf: plain.endsWith('\n'),
+    signs: { ...signsOf(body), badCharacters: hasBadCharacters(original) },
+    isBlank: () => body.trim() === '',
+  });
 }
 
 function newView(facts: Omit<View, 'lineStarts' | 'crlfEnds' | 'blocks'>): View {
-  const { original, plain, bodyStart } = facts;
+  const { original, plain, onlyLf, bodyStart } = facts;
   return {
     ...facts,
     lineStarts: once(() => lineStartsOf(plain)),
-    crlfEnds: once(() => (plain === original ? [] : crlfEndsOf(original))),
+    crlfEnds: once(() => (onlyLf ? [] : crlfEndsOf(original))),
     blocks: once(() => parseBlocks(plain.slice(bodyStart))),
   };
 }
@@ -54,24 +76,36 @@ function once<T>(make: () => T): () => T {
   };
 }
 
+/** A text after a change of its body, with its view. */
+export type Edited = { readonly text: string; readonly view: View | null };
+
 /**
- * The view of a text after a change of its body: like `viewOf(spliced(view, splice))`, but only the changed lines are
- * looked at. Screening looks at every edit of a session in this way, on a text that may be long.
+ * Carries a splice out. Of a text with LF alone only the changed lines are looked at, and the new one need not even be
+ * written out: screening looks at every edit of a session in this way, and many are never tried.
  */
-export function editedView(view: View, splice: Splice): View {
-  const { plain, bodyStart, bodyLine } = view;
+export function edited(view: View, splice: Splice): Edited {
+  const text = spliced(view, splice);
+  if (!view.onlyLf) return { text, view: viewOf(text) };
+  const { plain, head, bodyStart, bodyLine } = view;
   const { start, end, insert } = splice;
-  const original = spliced(view, splice);
-  const from = lineStartBefore(plain, start);
-  const changed = plain.slice(from, start) + insert + plain.slice(end, lineEndAfter(plain, end));
-  return newView({
-    original,
-    plain: plain === view.original ? original : toLf(original),
-    bodyStart,
-    bodyLine,
-    lineCount: view.lineCount + countLineFeeds(insert) - countLineFeeds(plain.slice(start, end)),
-    signs: eitherSigns(view.signs, signsOf(changed)),
-  });
+  const changed =
+    plain.slice(lineStartBefore(plain, start), start) + insert + plain.slice(end, lineEndAfter(plain, end));
+  return {
+    text,
+    view: newView({
+      original: text,
+      plain: text,
+      head,
+      onlyLf: true,
+      bodyStart,
+      bodyLine,
+      lineCount: view.lineCount + countLineFeeds(insert) - countLineFeeds(plain.slice(start, end)),
+      bodyLength: view.bodyLength + insert.length - (end - start),
+      endsInLf: end < plain.length ? view.endsInLf : (plain.slice(0, start).slice(-1) + insert).endsWith('\n'),
+      signs: eitherSigns(view.signs, signsOf(changed)),
+      isBlank: () => insert.trim() === '' && text.slice(bodyStart).trim() === '',
+    }),
+  };
 }
 
 /** Does a splice change nothing but trailing blanks? */
