@@ -38,6 +38,9 @@ export function rolloutKey(
   return `${skill}/${task}/${environment}/${attempt}.${tryNumber}`;
 }
 
+/** Texts whose hashes are remembered: seed, incumbent, draft and the edits of a round. */
+const HASHES_KEPT = 16;
+
 /** The arm without any skill. */
 export const NO_SKILL = 'none';
 
@@ -69,7 +72,8 @@ export class Conversation {
   private consumed: string[] = [];
   private seen = '';
   private read = '';
-  private readonly hashes = new Map<string, string>();
+  /** The newest last. A list: as keys of a map long texts would be hashed once more. */
+  private readonly hashes: { readonly text: string; readonly hash: string }[] = [];
 
   constructor(
     readonly plan: LoopPlan,
@@ -82,12 +86,11 @@ export class Conversation {
   }
 
   hash(text: string): string {
-    let hash = this.hashes.get(text);
-    if (hash === undefined) {
-      if (this.hashes.size >= 100) this.hashes.clear();
-      hash = shortHash(text);
-      this.hashes.set(text, hash);
-    }
+    const known = this.hashes.findLast((h) => h.text === text);
+    if (known !== undefined) return known.hash;
+    const hash = shortHash(text);
+    this.hashes.push({ text, hash });
+    if (this.hashes.length > HASHES_KEPT) this.hashes.shift();
     return hash;
   }
 
@@ -303,13 +306,12 @@ export class Conversation {
   }
 }
 
-/** All that the engine sees of an outcome, as JSON (written out: it is made for every rollout); the digest of a decision is taken over it. */
+/** All that the engine sees of an outcome; the digest of a decision is taken over it. */
 function visible(o: Outcome): string {
   if (o.status !== 'scored') return o.reason;
-  const rewards = Object.keys(o.rewards)
-    .sort()
-    .map((name) => `[${JSON.stringify(name)},${o.rewards[name]}]`);
-  return `[${o.hard},${o.soft},[${rewards.join(',')}],${o.read},${o.agentTimedOut ?? false}]`;
+  const rewards = Object.entries(o.rewards);
+  if (rewards.length > 1) rewards.sort(([a], [b]) => (a < b ? -1 : 1));
+  return JSON.stringify([o.hard, o.soft, rewards, o.read, o.agentTimedOut ?? false]);
 }
 
 function orderedEdit(e: Edit): readonly unknown[] {

@@ -90,7 +90,9 @@ export function emptyBank(plan: LoopPlan): Map<string, Cell[]> {
 
 /** Train tasks whose last outcome under the draft was a failure that can be shown. */
 export function failingTasks(plan: LoopPlan, s: SearchState): string[] {
-  return plan.train.map((t) => t.id).filter((t) => s.train.get(t) === 0 && s.newest.has(t));
+  const failing: string[] = [];
+  for (const { id } of plan.train) if (s.train.get(id) === 0 && s.newest.has(id)) failing.push(id);
+  return failing;
 }
 
 /** Edits of the draft that no gate has seen. */
@@ -111,7 +113,7 @@ export function dropDraft(s: SearchState): void {
   let from = s.tried.length;
   for (let left = s.draft.length; left > 0 && from > 0; ) if (s.tried[--from]?.fate === 'in-draft') left--;
   const since = s.tried.slice(from).filter((t) => t.fate !== 'in-draft' || !isGone(t.edit));
-  s.tried = [...s.tried.slice(0, from), ...since];
+  s.tried = s.tried.slice(0, from).concat(since);
   s.draft = [];
   s.draftText = s.incumbent;
   s.gated = 0;

@@ -4,13 +4,14 @@ import {
   fsyncSync,
   mkdirSync,
   openSync,
+  readdirSync,
   readFileSync,
   renameSync,
   rmSync,
   writeSync,
 } from 'node:fs';
 import { mkdir, open, rename, rm } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { fail } from '../ports/failure.ts';
 import { sha256 } from '../ports/hash.ts';
 import { diskFailure } from './journal.ts';
@@ -48,6 +49,17 @@ export class TextFiles implements Texts {
       this.path(hash),
       'restore the session’s .skillopt folder from a copy',
     );
+  }
+
+  /** Hashes of the texts whose files are there, whatever is in them; null = that can't be listed. */
+  listed(): ReadonlySet<string> | null {
+    try {
+      if (!existsSync(this.dir)) return new Set();
+      const files = readdirSync(this.dir, { recursive: true, encoding: 'utf8' });
+      return new Set(files.filter((file) => file.endsWith('.txt')).map((file) => basename(file, '.txt')));
+    } catch {
+      return null;
+    }
   }
 
   check(hash: string): 'ok' | 'missing' | 'changed' {

@@ -42,8 +42,13 @@ export class Logged {
   lines = 0;
   /** A fork that has not run: its inputs are the parent's, and what is wanted since stands in its first line. */
   private inherits = false;
-  /** Hashes of trajectories that the log names, with the line. */
-  readonly trajectories = new Map<string, number>();
+
+  /** Hashes of trajectories that the log names, each with its last line. */
+  trajectories(): ReadonlyMap<string, number> {
+    const found = new Map<string, number>();
+    for (const { trajectory, line } of this.outcomes.values()) if (trajectory !== null) found.set(trajectory, line);
+    return found;
+  }
 
   /** Reads all of it; `each` hears every line on the way (for the fold that the screens read). */
   static read(
@@ -100,7 +105,6 @@ export class Logged {
         if (this.outcomes.has(event.key)) throw diverged(event.seq, 'a finished rollout stands twice', event.key, '');
         this.open.delete(event.key);
         this.outcomes.set(event.key, { outcome: event.outcome, trajectory: event.trajectory, line: event.seq });
-        if (event.trajectory !== null) this.trajectories.set(event.trajectory, event.seq);
         return;
       case 'reflection.finished':
         if (this.proposals.has(event.key)) throw diverged(event.seq, 'a reflection stands twice', event.key, '');

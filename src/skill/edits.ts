@@ -2,7 +2,7 @@ import type { Applied, Edit, EditRejection } from '../ports/edit.ts';
 import { hasBadCharacters, toLf } from './lines.ts';
 import { headings } from './markdown.ts';
 import { nearestLines, quotedLine } from './nearest.ts';
-import { codePointName, steeringCharacters } from './steering.ts';
+import { codePointName, holdsSteering, steeringCharacters } from './steering.ts';
 import {
   changesNothing,
   type Edited,
@@ -55,8 +55,8 @@ export function editView(view: View, edit: Edit): EditedView {
 
 function badTextOf(part: 'content' | 'target', text: string): string | null {
   if (hasBadCharacters(text)) return `the ${part} holds a NUL or half a surrogate pair`;
-  const first = steeringCharacters(text)[0];
-  if (first === undefined) return null;
+  if (!holdsSteering(text)) return null;
+  const first = steeringCharacters(text)[0]!;
   const place = `the character ${codePointName(first.character)} in its line ${first.line}`;
   return `the ${part} holds ${place}, which steers a terminal or turns the text around: use plain text`;
 }

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
 import { type Applied, type Edit, editOps, editRejections } from '../ports/edit.ts';
 import { readSkill } from './document.ts';
-import { applyEdit } from './edits.ts';
+import { applyEdit, editView } from './edits.ts';
 import { lineEndingStyle, toLf } from './lines.ts';
 import { mayHoldFence, parseBlocks, unclosedFences } from './markdown.ts';
 import { mayHoldReference, referencesOf } from './references.ts';
@@ -10,6 +10,7 @@ import { sameText } from './same-text.ts';
 import { skillOps } from './skill-ops.ts';
 import { steeringCharacters } from './steering.ts';
 import { validateEdited } from './validate.ts';
+import { type View, viewOf } from './view.ts';
 
 type Sample = { readonly text: string; readonly head: string };
 
@@ -388,6 +389,31 @@ test('sameText is what it says: the lines without the blanks behind them, and wi
     }),
     { numRuns: 2000 },
   );
+});
+
+test('what is told of an edited text from its change alone is what is seen in it', () => {
+  let looked = 0;
+  fc.assert(
+    fc.property(sampleAndEdit, ([document, edit]) => {
+      const before = viewOf(document.text);
+      const result = before === null ? null : editView(before, edit);
+      if (!result?.ok || result.view === null) return;
+      looked += 1;
+      const told = result.view;
+      const seen = viewOf(result.text)!;
+      const facts = ({ lineStarts, crlfEnds, isBlank, blocks: _blocks, signs: _signs, ...rest }: View) => ({
+        ...rest,
+        lineStarts: lineStarts(),
+        crlfEnds: crlfEnds(),
+        isBlank: isBlank(),
+      });
+      expect(facts(told)).toEqual(facts(seen));
+      for (const [sign, may] of Object.entries(seen.signs))
+        if (may) expect([sign, told.signs]).toMatchObject([sign, { [sign]: true }]);
+    }),
+    runs,
+  );
+  expect(looked).toBeGreaterThan(100);
 });
 
 test('a body that may hold neither fence nor reference holds none', () => {
