@@ -26,16 +26,6 @@ export class Fold {
   private readonly measurements = new Measurements();
   private readonly times = new Times();
   private readonly stamps = new Stamps();
-  /** Counted in place: two lines of each rollout do. */
-  private readonly rollouts: Mutable<RunState['rollouts']> = {
-    started: 0,
-    finished: 0,
-    scored: 0,
-    cancelled: 0,
-    lost: 0,
-    inherited: 0,
-    unscored: this.unscored,
-  };
   private readonly s: Mutable<RunState>;
   /** Effects of the parent that are still to come, in a fork. */
   private inheritedLeft = 0;
@@ -81,7 +71,7 @@ export class Fold {
       timeline: this.times,
       tested: this.measurements.tested,
       feed: this.feed,
-      rollouts: this.rollouts,
+      rollouts: { started: 0, finished: 0, scored: 0, cancelled: 0, lost: 0, inherited: 0, unscored: this.unscored },
       calls: 0,
       read: [0, 0],
       spend: { tokens: 0, costUsd: 0 },
@@ -93,6 +83,11 @@ export class Fold {
 
   get state(): RunState {
     return this.s;
+  }
+
+  /** Counted in place: most lines count a rollout. */
+  private get rollouts(): Mutable<RunState['rollouts']> {
+    return this.s.rollouts;
   }
 
   private spent(u: EventOf<'rollout.finished'>['usage']): void {
