@@ -187,6 +187,7 @@ export const worldOps: SkillOps = {
           ? text.replace(`${e.target}\n`, () => '')
           : text.replace(e.target, () => ''),
       };
+    if (e.content === e.target) return { ok: false, reason: 'no-change', detail: 'the text would stay the same' };
     return { ok: true, text: text.replace(e.target, () => e.content) };
   },
   same: (a, b) => a === b,

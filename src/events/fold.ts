@@ -112,13 +112,10 @@ export class Fold {
   }
 
   /** Edits come in with their effect; their hash is the one that decisions speak of. */
-  private handedIn(
-    edits: readonly { readonly hash: string; readonly edit: Edit }[],
-    round: number,
-    source: EditState['source'],
-  ): void {
+  private handedIn(edits: readonly Edit[], round: number, source: EditState['source']): void {
     this.s.handedInRound = Math.max(this.s.handedInRound, round);
-    for (const { hash, edit } of edits) {
+    for (const edit of edits) {
+      const hash = editHash(edit);
       const before = this.edits.get(hash)?.fate;
       if (before === 'accepted' || before === 'in-draft') continue; // handed in again: it stands there already
       this.edits.set(hash, { hash, edit, round, source, fate: 'handed-in', why: '' });
@@ -195,12 +192,7 @@ export class Fold {
           s.calls++;
           this.spent(event.usage);
         }
-        if (event.answer.kind === 'proposal')
-          this.handedIn(
-            event.answer.proposal.edits.map((edit) => ({ hash: editHash(edit), edit })),
-            event.round,
-            'reflection',
-          );
+        if (event.answer.kind === 'proposal') this.handedIn(event.answer.proposal.edits, event.round, 'reflection');
         return;
       case 'warning.raised':
         this.warnings.push(`${event.what} (${event.where})${event.fix ? `: ${event.fix}` : ''}`);
@@ -236,8 +228,7 @@ export class Fold {
   private input(event: EventOf<'input.received'>): void {
     const { input } = event;
     if (input.kind === 'note') this.notes.push(input.text);
-    if (input.kind === 'edit')
-      this.handedIn([{ hash: editHash(input.edit), edit: input.edit }], this.s.round + 1, 'person');
+    if (input.kind === 'edit') this.handedIn([input.edit], this.s.round + 1, 'person');
     if (input.kind === 'budget.changed' && this.s.plan) this.s.plan = { ...this.s.plan, budget: input.rollouts };
     if (input.kind === 'limits.changed' && this.s.plan) this.s.plan = { ...this.s.plan, limits: input.limits };
     if (input.kind !== 'environment.changed') return;
