@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test';
-import { asJson, asLines, type Figure, isMet, median } from './figure.ts';
+import { asJson, asLines, type Figure, isMet, median, standing } from './figure.ts';
 
 const figure: Figure = {
   name: 'replay',
@@ -50,7 +50,20 @@ test('a line says the figure, its target and whether it is met; the next one its
 
 test('the JSON value is met as a whole only when each figure is', () => {
   const missed = { ...figure, value: 4 };
-  expect(asJson([figure], 'here')).toEqual({ machine: 'here', met: true, figures: [{ ...figure, met: true }] });
+  expect(asJson([figure], 'here')).toEqual({
+    machine: 'here',
+    met: true,
+    figures: [{ ...figure, met: true, standing: 'met' }],
+  });
   expect(asJson([figure, missed], 'here')).toMatchObject({ met: false, figures: [{ met: true }, { met: false }] });
   expect(JSON.parse(JSON.stringify(asJson([figure], 'here')))).toEqual(asJson([figure], 'here'));
+});
+
+test.each([
+  ['below its target', 1.4, 2.5, 'met'],
+  ['near its floor', 2.7, 2.5, 'at the floor'],
+  ['far above it', 3.1, 2.5, 'not met'],
+] as const)('a figure %s stands so', (_what, value, floor, stands) => {
+  expect(standing({ value, target: { atMost: 1.5 }, floor })).toBe(stands);
+  expect(standing({ value, target: { atMost: 1.5 } })).toBe(value <= 1.5 ? 'met' : 'not met');
 });

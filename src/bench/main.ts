@@ -2,7 +2,7 @@ import { realpathSync } from 'node:fs';
 import { cpus, totalmem } from 'node:os';
 import { join } from 'node:path';
 import { builtBinary } from '../e2e/built-binary.ts';
-import { asJson, asLines, type Figure, isMet } from './figure.ts';
+import { asJson, asLines, type Figure, isMet, standing } from './figure.ts';
 import { idleFigures } from './idle.ts';
 import { replayFigures } from './replay.ts';
 import { firstFrameFigure, sizeFigure, versionFigure } from './start-up.ts';
@@ -10,7 +10,8 @@ import { poolFigure, speedUpFigure } from './workers.ts';
 
 /**
  * `npm run bench [-- --json] [NAME…]`: what the program promises about speed and size, measured side by side on this
- * machine, some minutes. With names, only the figures of those groups. Exit code 1 when a target is not met.
+ * machine, some minutes. With names, only the figures of those groups. Exit code 1 when a target is not met that
+ * could be.
  */
 const args = process.argv.slice(2);
 const json = args.includes('--json');
@@ -48,4 +49,4 @@ const { length: cores, 0: core } = cpus();
 const machine = `${process.platform} ${process.arch}, ${cores} × ${core?.model ?? 'unknown'}, ${Math.round(totalmem() / 2 ** 30)} GiB`;
 if (json) console.log(JSON.stringify(asJson(figures, machine), null, 2));
 else console.log(`\n${machine} · ${figures.filter(isMet).length} of ${figures.length} targets met`);
-if (!figures.every(isMet)) process.exitCode = 1;
+if (figures.some((f) => standing(f) === 'not met')) process.exitCode = 1;

@@ -26,6 +26,7 @@ export async function versionFigure(binary: string, runtime: string): Promise<Fi
       value: binaryMs / runtimeMs,
       unit: '×',
       target: { atMost: 1.5 },
+      floor: nothingMs / runtimeMs,
       n: versionRuns,
       measured: { skilloptMs: binaryMs, bunMs: runtimeMs, emptyProgramMs: nothingMs },
       note: `bun prints its version before it starts its engine; a program that does nothing, built alike, takes ${(nothingMs / runtimeMs).toFixed(2)} ×, skillopt ${(binaryMs / nothingMs).toFixed(2)} × of that`,
