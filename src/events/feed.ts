@@ -1,6 +1,6 @@
 import type { EventOf, LoggedEvent } from './events.ts';
 import { UNDONE } from './loop-facts.ts';
-import type { RunState, StepState } from './run-state.ts';
+import type { FeedEntry, FeedKind, RunState, StepState } from './run-state.ts';
 import {
   armsText,
   causeText,
@@ -20,29 +20,6 @@ import {
   triedText,
   whyText,
 } from './words.ts';
-
-/** What an entry is about; screens give each a mark and a colour. */
-export type FeedKind =
-  | 'measured'
-  | 'kept'
-  | 'dropped'
-  | 'skipped'
-  | 'accept'
-  | 'reject'
-  | 'indecisive'
-  | 'test'
-  | 'warning'
-  | 'session'
-  | 'input';
-
-/** Something that happened, in a sentence, with further ones that say why. None of them holds a line break. */
-export type FeedEntry = {
-  /** ISO 8601 in UTC. */
-  readonly at: string;
-  readonly kind: FeedKind;
-  readonly text: string;
-  readonly details: readonly string[];
-};
 
 /** Names in a sentence before it says `and 3 more`; the details have them all. */
 const MOST_NAMES = 4;

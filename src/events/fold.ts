@@ -1,10 +1,10 @@
 import { type Edit, editHash } from '../ports/edit.ts';
 import { conclusive } from './conclusive.ts';
 import type { EventOf, LoggedEvent } from './events.ts';
-import { type FeedEntry, feedEntries } from './feed.ts';
+import { feedEntries } from './feed.ts';
 import { closesPhase, Measurements } from './measurements.ts';
 import { skillOf } from './rollout-key.ts';
-import type { EditState, Running, RunState, StepState, Unscored } from './run-state.ts';
+import type { EditState, FeedEntry, Running, RunState, StepState, Unscored } from './run-state.ts';
 import { Stamps } from './stamp.ts';
 import { Times } from './timeline.ts';
 import { triedText } from './words.ts';

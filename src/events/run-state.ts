@@ -1,7 +1,6 @@
 import type { Edit } from '../ports/edit.ts';
 import type { Conclusive } from './conclusive.ts';
 import type { EventOf } from './events.ts';
-import type { FeedEntry } from './feed.ts';
 import type { Score } from './shapes.ts';
 
 /** An edit that was handed in, with what has become of it. */
@@ -95,6 +94,29 @@ export type Reflecting = { readonly round: number; readonly failing: number; rea
 
 /** Sums over rollouts or calls. A sum is null as soon as one part of it is unknown. */
 export type Spend = { readonly tokens: number | null; readonly costUsd: number | null };
+
+/** What an entry is about; screens give each a mark and a colour. */
+export type FeedKind =
+  | 'measured'
+  | 'kept'
+  | 'dropped'
+  | 'skipped'
+  | 'accept'
+  | 'reject'
+  | 'indecisive'
+  | 'test'
+  | 'warning'
+  | 'session'
+  | 'input';
+
+/** Something that happened, in a sentence, with further ones that say why. None of them holds a line break. */
+export type FeedEntry = {
+  /** ISO 8601 in UTC. */
+  readonly at: string;
+  readonly kind: FeedKind;
+  readonly text: string;
+  readonly details: readonly string[];
+};
 
 /**
  * What a session's log says, as a fold over its lines. The terminal, plain lines, JSON, `status` and `skillopt.md` are

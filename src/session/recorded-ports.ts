@@ -1,29 +1,14 @@
 import type { Decision } from '../events/events.ts';
-import type { Journal } from '../journal/journal.ts';
 import type { Ask, EnginePorts, Interruption, LedgerLine, ProposeAnswer, ProposeAsk } from '../ports/engine.ts';
 import type { Failure } from '../ports/failure.ts';
 import { sha256 } from '../ports/hash.ts';
-import type { Input, InputPoint, InputSource } from '../ports/inputs.ts';
+import type { Input, InputPoint } from '../ports/inputs.ts';
 import type { Outcome } from '../ports/outcome.ts';
-import type { Proposals } from '../ports/proposals.ts';
 import { EndOfLog, Interrupted, OtherDecision } from './ends.ts';
-import type { Hold } from './hold.ts';
+import type { Live } from './live.ts';
 import { diverged, type Logged } from './logged.ts';
-import { Paused, Pool, type PoolOptions } from './pool.ts';
+import { Paused, Pool } from './pool.ts';
 import { performReflection } from './reflections.ts';
-
-/** What is needed to perform what the log does not hold. */
-export type Live = PoolOptions & {
-  readonly journal: Journal;
-  readonly proposals: Proposals;
-  readonly inputs: InputSource;
-  /** The environment is not the one of the outcomes in the log. */
-  readonly drift: Extract<Interruption, { kind: 'environment.changed' }> | null;
-  /** Ends the process's work at once; the session stays as it is. */
-  readonly signal: AbortSignal;
-  /** While it is held nothing starts. */
-  readonly hold: Hold;
-};
 
 /**
  * Both ports over the log: what stands there is returned, what does not is performed once and written first.

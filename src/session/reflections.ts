@@ -3,9 +3,9 @@ import type { ProposeAnswer, ProposeAsk } from '../ports/engine.ts';
 import type { ProposalRequest, ShownRollout } from '../ports/proposals.ts';
 import type { Trajectory } from '../ports/trajectory.ts';
 import { Interrupted } from './ends.ts';
+import type { Live } from './live.ts';
 import type { Logged } from './logged.ts';
 import { Paused } from './pool.ts';
-import type { Live } from './recorded-ports.ts';
 
 /** Asks the optimizer, again while its machinery fails, and writes its answer into the log. */
 export async function performReflection(

@@ -19,8 +19,9 @@ import { noUsage } from '../ports/usage.ts';
 import { ActualLedger, reserves } from './actual-ledger.ts';
 import { createdEvent, loopPlan, nextLook, planEvent, splitsEvent } from './first-lines.ts';
 import { Hold } from './hold.ts';
+import type { Live } from './live.ts';
 import { Logged } from './logged.ts';
-import { type Live, RecordedPorts } from './recorded-ports.ts';
+import { RecordedPorts } from './recorded-ports.ts';
 import { deliverable, sessionOps } from './replay.ts';
 
 /** Virtual time: sleeps end in the order of their times; the clock moves only when nothing else can run. */

@@ -1,4 +1,4 @@
-import type { FeedEntry, FeedKind } from '../../../events/feed.ts';
+import type { FeedEntry, FeedKind } from '../../../events/run-state.ts';
 import { cut, type Line, span, wrap } from '../../text.ts';
 import type { Tone } from '../../theme.ts';
 import type { Facts } from './facts.ts';

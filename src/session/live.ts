@@ -1,0 +1,19 @@
+import type { Journal } from '../journal/journal.ts';
+import type { Interruption } from '../ports/engine.ts';
+import type { InputSource } from '../ports/inputs.ts';
+import type { Proposals } from '../ports/proposals.ts';
+import type { Hold } from './hold.ts';
+import type { PoolOptions } from './pool.ts';
+
+/** What is needed to perform what the log does not hold. */
+export type Live = PoolOptions & {
+  readonly journal: Journal;
+  readonly proposals: Proposals;
+  readonly inputs: InputSource;
+  /** The environment is not the one of the outcomes in the log. */
+  readonly drift: Extract<Interruption, { kind: 'environment.changed' }> | null;
+  /** Ends the process's work at once; the session stays as it is. */
+  readonly signal: AbortSignal;
+  /** While it is held nothing starts. */
+  readonly hold: Hold;
+};
