@@ -1,7 +1,7 @@
 import { fill, type Line, line } from '../text.ts';
 
-/** What is said before anything is known of the session. */
-export const OPENING = ' skillopt  opening the session …';
+/** What is said before anything is known of the session. In ASCII: to measure other letters takes longer than all else in a first frame. */
+export const OPENING = ' skillopt  opening the session ...';
 
 export function openingFrame(size: { readonly columns: number; readonly rows: number }): readonly Line[] {
   const lines: readonly Line[] = Array.from({ length: Math.max(1, size.rows - 1) }, (_, row) =>
