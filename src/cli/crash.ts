@@ -15,9 +15,16 @@ export function onTerminalGone(hear: () => void): () => void {
   return () => farewells.delete(hear);
 }
 
-/** The terminal does not answer any more: whoever drew on it lets go of it. */
-export function terminalGone(): void {
+let isGone = false;
+
+/**
+ * The terminal does not answer any more: whoever drew on it lets go of it. False when nobody ever did: then what went
+ * wrong is of something else.
+ */
+export function terminalGone(): boolean {
+  isGone ||= farewells.size > 0;
   for (const hear of [...farewells]) hear();
+  return isGone;
 }
 
 /** Gives back what was taken, the last one first; before anything that takes time. */
@@ -34,6 +41,6 @@ export function endAtOnce(code: number): never {
 
 /** Is this what reading from, writing to or setting up a terminal says that was closed? */
 export function isOfClosedTerminal(e: unknown): boolean {
-  const { code = '', message = '' } = (e ?? {}) as { readonly code?: unknown; readonly message?: unknown };
-  return code === 'EIO' || /^setRawMode failed with errno: (5|9|25)$/.test(String(message));
+  const { code, path, message } = (e ?? {}) as { readonly [key in 'code' | 'path' | 'message']?: unknown };
+  return (code === 'EIO' && path === undefined) || /^setRawMode failed with errno: (5|9|25)$/.test(String(message));
 }

@@ -37,7 +37,7 @@ export async function main(args: readonly string[]): Promise<void> {
  */
 function endOnFaults(io: Io, debug: boolean): void {
   const die = (e: unknown) => {
-    if (isOfClosedTerminal(e)) return terminalGone();
+    if (isOfClosedTerminal(e) && terminalGone()) return;
     restoreAll();
     endAllNow();
     const failure = toFailure(e);
@@ -53,7 +53,10 @@ function endOnFaults(io: Io, debug: boolean): void {
 function outliveClosedPipes(): void {
   let said = false;
   const hear = (e: { code?: string }) => {
-    if (isOfClosedTerminal(e)) return terminalGone();
+    if (isOfClosedTerminal(e)) {
+      terminalGone();
+      return;
+    }
     if (e.code === 'EPIPE' || said) return;
     said = true;
     process.exitCode = exitCodes.disk;

@@ -21,7 +21,7 @@ describe('colours', () => {
     expect(await terminal.styleOf('✓ accept')).toEqual(coloured);
     expect(await terminal.styleOf('✗ reject')).toEqual(coloured);
     expect(await terminal.styleOf('hello-harbor')).toMatchObject({ coloured: false, bold: true });
-    expect(await terminal.styleOf('no model is called')).toMatchObject({ coloured: false, dim: true });
+    expect(await terminal.styleOf('slowed by')).toMatchObject({ coloured: false, dim: true });
     expect(terminal.output).toContain('\x1b[32m✓ accept'); // green
     expect(hasLooks(terminal.output)).toBe(true);
     expect(terminal.output).toContain('\x1b[31m✗ reject'); // red

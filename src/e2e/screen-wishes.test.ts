@@ -25,34 +25,31 @@ async function confirming(): Promise<{ readonly own: OwnSession; readonly termin
   return { own, terminal };
 }
 
-/** The search has ended, and the screen has drawn it. */
-async function untilSearched({ own, terminal }: { readonly own: OwnSession; readonly terminal: Terminal }) {
+/** Paused in its confirmation, which has then come to its end: the search is over, and the test still sealed. */
+async function pausedBeforeTheTest(): Promise<{ readonly own: OwnSession; readonly terminal: Terminal }> {
+  const { own, terminal } = await confirming();
+  await terminal.type('p');
+  await terminal.waitFor('[p] resume');
+  own.free();
   const ended = (events: readonly LogLine[]) => countOf(events, 'session.ended') === 1;
   await untilLogged(own.place, 'session', 'the confirmation is through', ended);
   await terminal.waitFor('paused: nothing new starts');
+  expect(countOf(own.place.events('session'), 'finalize.started')).toBe(0);
+  return { own, terminal };
 }
 
 describe('a pause', () => {
   test('in the confirmation keeps the sealed test closed until it is resumed', async () => {
-    const run = await confirming();
+    const run = await pausedBeforeTheTest();
     await using _ = run.terminal;
-    await run.terminal.type('p');
-    await run.terminal.waitFor('[p] resume');
-    run.own.free();
-    await untilSearched(run);
-    expect(countOf(run.own.place.events('session'), 'finalize.started')).toBe(0);
     await run.terminal.type('p');
     expect(await run.terminal.ended).toEqual({ code: 0, signal: null });
     expect(await essence(run.own.place, 'session')).toEqual(await undisturbed({ finalize: true }));
   });
 
   test('that is ended by a stop leaves the test sealed, and the next start opens it', async () => {
-    const run = await confirming();
+    const run = await pausedBeforeTheTest();
     await using _ = run.terminal;
-    await run.terminal.type('p');
-    await run.terminal.waitFor('[p] resume');
-    run.own.free();
-    await untilSearched(run);
     await run.terminal.press('ctrlC');
     expect((await run.terminal.ended).code).toBe(130);
     expect(countOf(run.own.place.events('session'), 'finalize.started')).toBe(0);

@@ -48,7 +48,7 @@ describe('a session that another engine number drew', () => {
         `^engine 7 drew this session, and engine 1 of this program decides otherwise: .*line ${line}: session\\.ended\\.planned`,
       ),
       where: /logged: [\s\S]*drawn: /,
-      fix: new RegExp(`^go on from where both agree: \`skillopt fork \\S*/work/session --at ${steps}\``),
+      fix: new RegExp(`^go on from where both agree: \`skillopt fork \\S*/session --at ${steps}\``),
     });
     expect(bytes(own)).toBe(before);
     const verified = await own.run(['verify', 'session']);

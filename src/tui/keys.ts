@@ -71,7 +71,8 @@ export type Action =
   | 'bottom'
   | 'previous-tab'
   | 'next-tab'
-  | 'next-pane';
+  | 'next-pane'
+  | 'previous-pane';
 
 export type Binding = {
   readonly keys: readonly KeyName[];
@@ -121,6 +122,7 @@ export const runKeys: readonly Binding[] = [
   { keys: ['[', 'left'], action: 'previous-tab', short: '', help: 'in a pane: the tab, step or hunk before' },
   { keys: [']', 'right'], action: 'next-tab', short: '', help: 'in a pane: the next tab, step or hunk' },
   { keys: ['tab'], action: 'next-pane', short: '', help: 'the next pane' },
+  { keys: ['shift+tab'], action: 'previous-pane', short: '', help: 'the pane before' },
   { keys: ['esc'], action: 'back', short: '', help: 'back from a pane; never ends a run' },
 ];
 

@@ -95,7 +95,7 @@ describe('text on a screen', () => {
   test('a rule is as wide as it is asked to be', () => {
     for (const w of [0, 3, 10, 40]) {
       expect(lineWidth(rule('feed', w))).toBeLessThanOrEqual(w);
-      expect(lineWidth(rule('', w))).toBe(w);
+      expect(lineWidth(fill(rule('feed', w), w))).toBe(w);
     }
     expect(
       rule('feed', 20, '3 of 4')

@@ -100,10 +100,9 @@ export function wrap(text: string, width: number, indent = 0): readonly string[]
 
 /** A rule with a title: `── feed ─────`. */
 export function rule(title: string, width: number, note = ''): Line {
-  const head = title === '' ? '──' : `── ${title} `;
+  const head = `── ${title} `;
   const tail = note === '' ? '' : ` ${note} ─`;
   const dashes = Math.max(0, width - widthOf(head) - widthOf(tail));
-  if (title === '') return [span('─'.repeat(Math.max(0, width)), 'quiet')];
   return fit([span('── ', 'quiet'), span(title, 'accent'), span(` ${'─'.repeat(dashes)}${tail}`, 'quiet')], width);
 }
 

@@ -2,7 +2,7 @@
 export type Tone = 'plain' | 'strong' | 'quiet' | 'accent' | 'good' | 'bad' | 'warn' | 'live' | 'added' | 'removed';
 
 export type Look = {
-  readonly color?: 'cyan' | 'green' | 'red' | 'yellow' | 'magenta';
+  readonly color?: 'cyan' | 'green' | 'red' | 'yellow';
   readonly bold?: true;
   readonly dimColor?: true;
 };

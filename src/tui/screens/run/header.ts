@@ -25,14 +25,19 @@ function first(f: Facts, width: number, stands: Line): Line {
   return ends([brand, span(cut(session.skill.name, Math.max(3, room)), 'strong'), ...about], right, width);
 }
 
-/** Backend, agent, model; a rehearsal says so in the model's place. */
+/** Backend, agent, model; a rehearsal says so in the model's place, and that it is slowed down. */
 function where(f: Facts, width: number): Line {
   const { session, plan } = f.state;
   if (!session) return [];
   const { backend, agent, model } = session.environment;
   if (session.rehearsal) {
-    const slow = f.slowedMs > 0 && width >= 110 ? `, each rollout slowed by ${(f.slowedMs / 1000).toFixed(2)} s` : '';
-    return [span(' '), span('REHEARSAL', 'warn'), span(width >= 80 ? `  no model is called${slow}` : '', 'quiet')];
+    const about = width >= 120 || f.slowedMs === 0 ? ['no model is called'] : [];
+    const slowed = f.slowedMs > 0 ? [`slowed by ${(f.slowedMs / 1000).toFixed(2)} s`] : [];
+    return [
+      span(width >= 100 ? `  ${backend} · ${agent}  ` : width >= 80 ? `  ${backend}  ` : ' ', 'quiet'),
+      span('REHEARSAL', 'warn'),
+      span(width >= 80 ? `  ${[...about, ...slowed].join(', ')}` : '', 'quiet'),
+    ];
   }
   const optimizer = width >= 110 && plan ? ` · optimizer ${plan.optimizer}` : '';
   return width < 60 ? [] : [span(`  ${backend} · ${agent}${model ? ` · ${model}` : ''}${optimizer}`, 'quiet')];

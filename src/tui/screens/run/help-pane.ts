@@ -7,7 +7,7 @@ const KEYS = 17;
 const KEYS_NARROW = 13;
 
 /** The page of keys, made from the table of keys. */
-export function helpLines(width: number): readonly Line[] {
+export function helpLines(f: Facts, width: number): readonly Line[] {
   const columns = width >= 70 ? KEYS : KEYS_NARROW;
   return [
     ...runKeys.flatMap((b) => {
@@ -19,9 +19,15 @@ export function helpLines(width: number): readonly Line[] {
       );
     }),
     [],
-    ...wrap('Stop it any way: the same command goes on where it stopped, and nothing is paid twice.', width - 2).map(
-      (text): Line => [span(` ${text}`, 'quiet')],
-    ),
+    ...notes(f).flatMap((note) => wrap(note, width - 2).map((text): Line => [span(` ${text}`, 'quiet')])),
+  ];
+}
+
+function notes(f: Facts): readonly string[] {
+  const slowed = `Each rollout of this rehearsal waits ${(f.slowedMs / 1000).toFixed(2)} s, so that there is something to see (--delay).`;
+  return [
+    'Stop it any way: the same command goes on where it stopped, and nothing is paid twice.',
+    ...(f.slowedMs > 0 ? [slowed] : []),
   ];
 }
 

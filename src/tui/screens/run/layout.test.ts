@@ -2,40 +2,23 @@ import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
 import { goldenLogs, watch } from '../../../events/played-fixture.ts';
 import type { RunState } from '../../../events/run-state.ts';
-import { type Line, lineWidth } from '../../text.ts';
+import { lineWidth } from '../../text.ts';
 import { resumeFrame } from '../resume.ts';
 import type { Facts } from './facts.ts';
+import { factsOf, textOf } from './frame-fixture.ts';
 import { contextOf, frame, LEAST, type Size } from './layout.ts';
-import { type Pane, type RunModel, startModel } from './model.ts';
+import type { Pane, RunModel } from './model.ts';
 
 const [, demo] = goldenLogs().find(([name]) => name.includes('demo')) ?? ['', []];
 const panes: readonly Pane[] = ['overview', 'feed', 'matrix', 'draft', 'evidence', 'diff', 'help'];
 
 /** What a session's first `n` lines make of the screen, ten seconds after the last of them. */
-function factsAt(n: number, model: Partial<RunModel> = {}, more: Partial<Facts> = {}): Facts {
-  const state = watch(demo.slice(0, n), {});
-  const nowMs = Date.parse(state.lastAt ?? '2026-01-01T00:00:00Z') + 10_000;
-  return {
-    state,
-    model: { ...startModel, ...model },
-    nowMs,
-    paused: false,
-    finalizes: false,
-    slowedMs: 333,
-    notice: '',
-    ...more,
-  };
-}
+const factsAt = (n: number, model: Partial<RunModel> = {}, more: Partial<Facts> = {}): Facts => ({
+  ...factsOf(watch(demo.slice(0, n), {}), model),
+  slowedMs: 333,
+  ...more,
+});
 
-const textOf = (lines: readonly Line[]): string =>
-  lines
-    .map((l) =>
-      l
-        .map((s) => s.text)
-        .join('')
-        .trimEnd(),
-    )
-    .join('\n');
 /** Times of day are the machine's own. */
 const withoutTimes = (text: string): string => text.replaceAll(/\b\d\d:\d\d /g, 'hh:mm ');
 

@@ -46,7 +46,7 @@ function paneView(f: Facts, width: number): PaneView | null {
     case 'diff':
       return { ...plain, ...diffView(f, width) };
     case 'help':
-      return { ...plain, title: 'keys', lines: helpLines(width) };
+      return { ...plain, title: 'keys', lines: helpLines(f, width) };
     default:
       return model.pane satisfies never;
   }

@@ -106,6 +106,13 @@ describe('keys of the run screen', () => {
     expect(press(['f'])[0]).toMatchObject({ pane: 'feed', scroll: 'end' });
   });
 
+  test('tab goes around the panes, shift+tab the other way', () => {
+    const around = ['feed', 'matrix', 'draft', 'evidence', 'diff', 'overview'] as const;
+    for (const [at, pane] of around.entries()) expect(press(Array(at + 1).fill('tab'))[0].pane).toBe(pane);
+    expect(press(['shift+tab'])[0].pane).toBe('diff');
+    expect(press(['tab', 'tab', 'shift+tab'])[0].pane).toBe('feed');
+  });
+
   test('scrolling stays inside; at its end the feed follows again', () => {
     expect(press(['d', 'k'])[0].scroll).toBe(0);
     expect(press(['d', 'G'])[0].scroll).toBe(30);

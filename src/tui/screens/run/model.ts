@@ -147,7 +147,9 @@ function act(m: RunModel, action: Action, at: RunContext): Next {
     case 'back':
       return [m.pane === 'overview' ? { ...m, step: null } : open(m, 'overview', at), []];
     case 'next-pane':
-      return [open(m, panes[(panes.indexOf(m.pane) + 1) % panes.length] ?? 'overview', at), []];
+      return [open(m, paneBeside(m.pane, 1), at), []];
+    case 'previous-pane':
+      return [open(m, paneBeside(m.pane, -1), at), []];
     case 'previous-tab':
       return [turn(m, -1, at), []];
     case 'next-tab':
@@ -162,6 +164,10 @@ function stop(m: RunModel): Next {
     ? [m, []]
     : [{ ...m, ending: 'now', question: null }, [{ kind: 'stop' }]];
 }
+
+/** Around the panes, the overview among them; the page of keys stands apart. */
+const paneBeside = (pane: Pane, by: 1 | -1): Pane =>
+  panes[(Math.max(0, panes.indexOf(pane)) + by + panes.length) % panes.length] ?? 'overview';
 
 /** The feed opens at its end, everything else at its top. The step that is read stays the one that it was. */
 function open(m: RunModel, pane: Pane, at: RunContext): RunModel {
