@@ -20,27 +20,37 @@ function first(f: Facts, width: number, stands: Line): Line {
   const right: Line = [...stands, span(' ')];
   const brand = span(' skillopt ', 'accent');
   if (!session) return ends([brand], right, width);
-  const about = where(f, width);
-  const room = width - widthOf(brand.text) - lineWidth(about) - lineWidth(right) - 1;
-  return ends([brand, span(cut(session.skill.name, Math.max(3, room)), 'strong'), ...about], right, width);
+  const room = width - widthOf(brand.text) - lineWidth(right) - 1;
+  const forms = where(f);
+  const about = forms.find((l) => lineWidth([span(session.skill.name), ...l]) <= room) ?? forms.at(-1) ?? [];
+  const name = cut(session.skill.name, Math.max(3, room - lineWidth(about)));
+  return ends([brand, span(name, 'strong'), ...about], right, width);
 }
 
-/** Backend, agent, model; a rehearsal says so in the model's place, and that it is slowed down. */
-function where(f: Facts, width: number): Line {
+/**
+ * Backend, agent, model, from the whole to the least of it: the skill's name goes before. A rehearsal says so in the
+ * model's place, at every width, and that it is slowed down.
+ */
+function where(f: Facts): readonly Line[] {
   const { session, plan } = f.state;
   if (!session) return [];
   const { backend, agent, model } = session.environment;
-  if (session.rehearsal) {
-    const about = width >= 120 || f.slowedMs === 0 ? ['no model is called'] : [];
-    const slowed = f.slowedMs > 0 ? [`slowed by ${(f.slowedMs / 1000).toFixed(2)} s`] : [];
-    return [
-      span(width >= 100 ? `  ${backend} · ${agent}  ` : width >= 80 ? `  ${backend}  ` : ' ', 'quiet'),
-      span('REHEARSAL', 'warn'),
-      span(width >= 80 ? `  ${[...about, ...slowed].join(', ')}` : '', 'quiet'),
-    ];
-  }
-  const optimizer = width >= 110 && plan ? ` · optimizer ${plan.optimizer}` : '';
-  return width < 60 ? [] : [span(`  ${backend} · ${agent}${model ? ` · ${model}` : ''}${optimizer}`, 'quiet')];
+  const here = `${backend} · ${agent}${model ? ` · ${model}` : ''}`;
+  if (!session.rehearsal)
+    return [[span(`  ${here} · optimizer ${plan?.optimizer ?? ''}`, 'quiet')], [span(`  ${here}`, 'quiet')], []];
+  const slowed = f.slowedMs > 0 ? `slowed by ${(f.slowedMs / 1000).toFixed(2)} s` : '';
+  const said = (before: string, after: string): Line => [
+    span(before, 'quiet'),
+    span('REHEARSAL', 'warn'),
+    span(after, 'quiet'),
+  ];
+  return [
+    said(`  ${here}  `, `  no model is called${slowed === '' ? '' : `, ${slowed}`}`),
+    said(`  ${here}  `, `  ${slowed}`),
+    said(`  ${backend}  `, `  ${slowed}`),
+    said('  ', `  ${slowed}`),
+    said(' ', ''),
+  ];
 }
 
 /** What is going on, in a word or two. */
