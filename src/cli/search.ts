@@ -114,6 +114,7 @@ async function searchOn(
       rollouts,
       proposals,
       redact: redactor(),
+      leakOf: () => null,
       inputs: control.inputs,
       signal: control.signal,
       hold: control.hold,

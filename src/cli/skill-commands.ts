@@ -13,7 +13,10 @@ export function skillCommands(session: Pick<Session, 'skill' | 'pack'>): Preflig
   return {
     async preflight() {
       const host = hostEnvironment().PATH ?? '';
-      const paths = [host, ...session.pack.tasks.flatMap((task) => task.env.environment.PATH ?? [])];
+      const paths = [
+        host,
+        ...session.pack.tasks.flatMap((task) => (task.kind === 'folder' ? (task.env.environment.PATH ?? []) : [])),
+      ];
       const missing = namedCommands(readSkill(session.skill.text)).filter(
         ({ name }) => !paths.some((path) => isOnPath(name, path)),
       );

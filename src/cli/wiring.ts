@@ -3,6 +3,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
 import { resolve } from 'node:path';
 import { hostEnvironment, namedSecrets } from '../config/environment.ts';
+import { modelName } from '../config/model.ts';
 import { nearest } from '../config/nearest.ts';
 import type { Config } from '../config/schema.ts';
 import { makeRedactor } from '../journal/redact.ts';
@@ -11,7 +12,7 @@ import { fail } from '../ports/failure.ts';
 import type { Finding, Preflight } from '../ports/preflight.ts';
 import type { Proposals } from '../ports/proposals.ts';
 import type { Rollouts } from '../ports/rollouts.ts';
-import type { Task } from '../ports/task.ts';
+import { folderTasks, type Task } from '../ports/task.ts';
 import { renderDocument } from '../report/markdown.ts';
 import { createLocalAgent } from '../rollout/agents/index.ts';
 import { LocalRollouts } from '../rollout/local/local-rollouts.ts';
@@ -74,7 +75,7 @@ export function backendOf(
     agent: createLocalAgent(config.agent, { variables: env, rehearsalDelayMs: o.rehearsalDelayMs }),
     passThreshold: config.gate.passThreshold,
     sessionId: session.id,
-    tasks: session.pack.tasks,
+    tasks: folderTasks(session.pack.tasks),
     prepareFiles: async (task) => (await dockerfileCopies(task)).copies,
     problems: async (tasks) => [
       ...(await Promise.all(tasks.map(localProblems))).flat(),
@@ -96,7 +97,8 @@ const optimizers = ['rehearsal'] as const;
 
 /** The optimizer of a session. */
 export function optimizerOf(session: Session, base: string): Proposals {
-  const { optimizer, pack } = session.config;
+  const { pack } = session.config;
+  const optimizer = modelName(session.config.optimizer);
   if (!optimizers.some((o) => o === optimizer)) {
     const close = nearest(optimizer, optimizers);
     throw fail(
@@ -151,7 +153,9 @@ export function taskNotes(tasks: readonly Task[]): Preflight {
     async preflight() {
       const steps = (
         await Promise.all(
-          tasks.map(async (t) => (await dockerfileCopies(t)).notExecuted.map((step) => `${t.id}: ${step}`)),
+          folderTasks(tasks).map(async (t) =>
+            (await dockerfileCopies(t)).notExecuted.map((step) => `${t.id}: ${step}`),
+          ),
         )
       ).flat();
       const [first] = steps;

@@ -8,11 +8,18 @@ const inPlace = [
   'budget.rollouts',
   'limits.rollouts',
   'limits.minutes',
+  'limits.usd',
+  'limits.tokens',
   'workers',
   'allowUnsandboxed',
   'finalize.attempts',
   '$schema',
 ];
+
+/** How a model is reached and paid may change, what answers may not. */
+const howReached = /^(model|optimizer)\.(keyEnv|price\..*|price|firstByteSec|betweenSec)$/;
+
+const isInPlace = (d: Difference): boolean => inPlace.includes(d.key) || howReached.test(d.key);
 
 /** Compares two configs key by key, objects by their leaves. */
 export function differences(
@@ -27,7 +34,7 @@ export function differences(
     const b = after.get(key);
     if (JSON.stringify(a) !== JSON.stringify(b)) all.push({ key, was: a, is: b });
   }
-  return { inPlace: all.filter((d) => inPlace.includes(d.key)), fork: all.filter((d) => !inPlace.includes(d.key)) };
+  return { inPlace: all.filter(isInPlace), fork: all.filter((d) => !isInPlace(d)) };
 }
 
 function leaves(x: unknown, at = ''): Map<string, unknown> {

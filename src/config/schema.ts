@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { gateRuleName, metricName } from '../events/shapes.ts';
+import { editBudgetShape, gateRuleName, metricName } from '../events/shapes.ts';
+import { modelConfig } from './model.ts';
 
 const ids = z.array(z.string().min(1)).readonly();
 const share = z.number();
@@ -16,15 +17,24 @@ export const configShape = z.strictObject({
   version: z.literal(1).default(1),
   /** SKILL.md or its folder. */
   skill: z.string().min(1),
-  /** Folder of tasks in Harbor's format. */
+  /** Folder of tasks in Harbor's format, or a prompt pack: a tasks.json or its folder. */
   pack: z.string().min(1),
-  /** Where rollouts run. */
-  backend: z.enum(['local']).default('local'),
-  /** What does the task. */
-  agent: z.string().min(1),
-  model: z.string().min(1).nullable().default(null),
-  /** What reads failures and proposes edits. */
-  optimizer: z.string().min(1),
+  /** Where rollouts run: `local` runs task folders, `chat` asks a model for the prompts of a pack. */
+  backend: z.enum(['local', 'chat']).default('local'),
+  /** What does the task; on `chat` the model itself. */
+  agent: z.string().min(1).default('chat'),
+  /** The model that does the task. */
+  model: modelConfig.nullable().default(null),
+  /** What reads failures and proposes edits: `rehearsal`, or a model. */
+  optimizer: modelConfig,
+  reflection: z
+    .strictObject({
+      /** `tools`: the model reads trajectories by tools; `one-shot`: it gets a digest; `auto`: by what the model takes. */
+      form: z.enum(['auto', 'tools', 'one-shot']).default('auto'),
+      /** Most model calls of one reflection, its repair turn not counted. */
+      maxCalls: z.number().int().min(1).max(200).default(24),
+    })
+    .default({ form: 'auto', maxCalls: 24 }),
   /** Runs rollouts in plain folders on this machine, without a sandbox. */
   allowUnsandboxed: z.boolean().default(false),
   /** Seed of the splits and of all other randomness. */
@@ -38,8 +48,8 @@ export const configShape = z.strictObject({
       passThreshold: z.number().gt(0).max(1).default(1),
     })
     .default({ rule: 'balanced', metric: 'hard', passThreshold: 1 }),
-  /** Most edits a reflection may hand in; null = a third of train, 2 to 8. */
-  editBudget: z.number().int().positive().nullable().default(null),
+  /** Most edits a reflection may hand in; null = a third of train, 2 to 8; or a schedule from `max` to `min`. */
+  editBudget: editBudgetShape.default(null),
   search: z
     .strictObject({
       /** New edits in the draft that call for a gate. */
@@ -57,6 +67,9 @@ export const configShape = z.strictObject({
     .strictObject({
       rollouts: z.number().int().positive().nullable().default(null),
       minutes: z.number().min(0.1).nullable().default(null),
+      /** US dollars and tokens, over all roles. */
+      usd: z.number().positive().nullish(),
+      tokens: z.number().int().positive().nullish(),
     })
     .default({ rollouts: null, minutes: null }),
   /** Rollouts at a time; null = twice the cores, at most 8. */

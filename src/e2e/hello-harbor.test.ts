@@ -224,7 +224,12 @@ async function search(sessionSeed: string): Promise<readonly Decision[]> {
         trajectory: shown.get(key)!.trajectory,
       }));
       const request: ProposalRequest = { ...ask, text: texts.draft, incumbentText: texts.incumbent, failing };
-      const answer = await optimizer.performProposal(request, { signal: new AbortController().signal });
+      const answer = await optimizer.performProposal(request, {
+        signal: new AbortController().signal,
+        check: (edit) => ops.apply(texts.draft, edit),
+        onCall: () => {},
+        mayCall: () => true,
+      });
       if (answer.kind !== 'proposal') throw new Error(answer.kind);
       return { kind: 'proposal', proposal: answer.proposal };
     },

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { configShape } from '../config/schema.ts';
 import { parseRehearsal, type RehearsalEdit } from '../optimizer/rehearsal.ts';
 import { shortHash } from '../ports/hash.ts';
-import type { SplitName, Task } from '../ports/task.ts';
+import type { FolderTask, SplitName } from '../ports/task.ts';
 import type { Trajectory } from '../ports/trajectory.ts';
 import { runProcess } from '../process/run-process.ts';
 import { createRehearsalAgent } from '../rollout/agents/rehearsal.ts';
@@ -22,7 +22,7 @@ export const config = configShape.parse(JSON.parse(readFileSync(join(example, 's
 export const ops = skillOps(seed, { bundledFiles: [] });
 export const pack = await readPack(join(example, 'tasks'));
 export const tasks = pack.tasks.map((t) => t.id);
-export const taskOf = (id: string): Task => pack.tasks.find((t) => t.id === id)!;
+export const taskOf = (id: string): FolderTask => pack.tasks.find((t) => t.id === id)!;
 export const taskDir = (id: string) => taskOf(id).dir;
 export const instructionOf = (id: string) => taskOf(id).instruction;
 export const splitOf = (name: SplitName): readonly string[] => {

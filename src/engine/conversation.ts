@@ -315,5 +315,6 @@ function visible(o: Outcome): string {
 }
 
 function orderedEdit(e: Edit): readonly unknown[] {
-  return [e.op, e.target, e.content, e.cites, e.reason];
+  const fields = [e.op, e.target, e.content, e.cites, e.reason];
+  return e.leak === undefined ? fields : [...fields, e.leak];
 }

@@ -70,6 +70,8 @@ class Search {
   private quiet = 0;
   private barren = 0;
   private keptSinceSweep = false;
+  /** What came of the reflections that handed in edits. */
+  private readonly hits: { readonly offered: number; readonly kept: number }[] = [];
 
   constructor(
     private readonly plan: LoopPlan,
@@ -226,7 +228,11 @@ class Search {
     }
     this.unusable = 0;
     const { edits, summary } = answer.proposal;
-    if (edits.length > 0) return this.handIn({ edits, source: 'reflection', atMost: ask.atMost, from: 0 });
+    if (edits.length > 0) {
+      const kept = await this.handIn({ edits, source: 'reflection', atMost: ask.atMost, from: 0 });
+      this.hits.push({ offered: Math.min(edits.length, ask.atMost), kept });
+      return kept;
+    }
     await this.emptyRound('none-offered', summary);
     return 0;
   }
@@ -247,6 +253,12 @@ class Search {
     await this.talk.decide({ type: 'edit.rejected', round: this.s.rounds, index: null, edit: null, reason, detail });
   }
 
+  private get most(): number {
+    const { plan, talk } = this;
+    const consumed = talk.used / talk.budget;
+    return mostEdits(plan.train.length, plan.editBudget, { consumed, hits: this.hits });
+  }
+
   /** What the reflection is asked. Only train stands in it; its key names rollouts, never what lies beside the log. */
   private request(failing: readonly string[]): ProposeAsk {
     const { plan, s, talk } = this;
@@ -257,7 +269,7 @@ class Search {
     const body = {
       round: s.rounds,
       skill: talk.hash(s.draftText),
-      atMost: Math.max(1, Math.min(mostEdits(plan.train.length, plan.editBudget), failing.length)),
+      atMost: Math.max(1, Math.min(this.most, failing.length)),
       notes: [...talk.notes],
       banned: [...talk.banned],
       failing: shuffled,

@@ -1,4 +1,5 @@
 import { GATE_BLOCKS, type GateRuleName, ruleAfter } from '../events/loop-facts.ts';
+import type { EditBudget } from '../events/shapes.ts';
 
 /** Number of the engine that draws decisions, and the versions of its rules; both stand in the first line of a log. */
 export const ENGINE = 1;
@@ -41,8 +42,40 @@ export const DROP_AFTER = 2;
 /** Points of an edit in memory. */
 export const POINTS = { pass: 3, fail: -1, floor: -1 } as const;
 
-/** Most edits that one reflection is asked for: a third of train, 2 to 8, bounded by the edit budget. */
-export function mostEdits(trainTasks: number, editBudget: number | null): number {
+/** Where a search stands when it asks for edits. */
+export type BudgetPlace = {
+  /** Share of the loop's rollouts that are consumed, 0…1. */
+  readonly consumed: number;
+  /** The reflections so far: for each that handed in edits how many it handed in and how many were kept. */
+  readonly hits: readonly { readonly offered: number; readonly kept: number }[];
+};
+
+/**
+ * Most edits that one reflection is asked for: a third of train, 2 to 8, bounded by the edit budget. A schedule goes
+ * from `max` to `min` along the consumed share of the budget: on a line, or on half a cosine. *Autonomous* follows the
+ * optimizer's own hits: it starts at `max`, one fewer after a round that kept nothing, one more after a round that kept
+ * at least half, never outside `min` and `max`.
+ */
+export function mostEdits(trainTasks: number, editBudget: EditBudget, at: BudgetPlace): number {
   const most = Math.max(2, Math.min(8, Math.round(trainTasks / 3)));
-  return editBudget === null ? most : Math.min(most, editBudget);
+  if (editBudget === null) return most;
+  if (typeof editBudget === 'number') return Math.min(most, editBudget);
+  const max = Math.min(most, editBudget.max);
+  const min = Math.min(max, editBudget.min);
+  const share = Math.max(0, Math.min(1, at.consumed));
+  switch (editBudget.schedule) {
+    case 'constant':
+      return max;
+    case 'linear':
+      return Math.round(max - (max - min) * share);
+    case 'cosine':
+      return Math.round(min + ((max - min) * (1 + Math.cos(Math.PI * share))) / 2);
+    case 'autonomous':
+      return at.hits.reduce((now, { offered, kept }) => {
+        if (kept === 0) return Math.max(min, now - 1);
+        return 2 * kept >= offered ? Math.min(max, now + 1) : now;
+      }, max);
+    default:
+      return editBudget.schedule satisfies never;
+  }
 }

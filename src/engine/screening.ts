@@ -151,6 +151,7 @@ export class Screening {
     if (index >= round.atMost) return { reason: 'too-many', detail: `at most ${round.atMost} edits were asked for` };
     if (s.draft.some((k) => isSameEdit(k.edit, edit)))
       return { reason: 'in-draft', detail: 'stands in the draft already' };
+    if (edit.leak !== undefined) return { reason: 'leak', detail: edit.leak };
     const banned = talk.banned.find((b) => edit.content.includes(b));
     if (banned !== undefined) return { reason: 'banned', detail: `brings in a banned text: ${banned}` };
     const applied = this.applied(edit, index);

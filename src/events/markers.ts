@@ -14,7 +14,13 @@ const rolloutStarted = z.object({
   line: z.enum(['loop', 'confirmation', 'finalize']),
   ahead: z.boolean(),
 });
-const rolloutCancelled = z.object({ type: z.literal('rollout.cancelled'), key: z.string(), why: z.string() });
+/** `usage` = what it had spent until then, where that is known. */
+const rolloutCancelled = z.object({
+  type: z.literal('rollout.cancelled'),
+  key: z.string(),
+  why: z.string(),
+  usage: usageShape.optional(),
+});
 const rolloutLost = z.object({ type: z.literal('rollout.lost'), key: z.string() });
 /** The optimizer is asked, and shown so many failing rollouts. */
 const reflectionStarted = z.object({
@@ -30,9 +36,12 @@ const warningRaised = z.object({
   fix: z.string(),
 });
 const concurrencyChanged = z.object({ type: z.literal('concurrency.changed'), workers: z.number().int().positive() });
+/** One call of a model outside a rollout; `problem` null = it answered. */
 const modelCalled = z.object({
   type: z.literal('model.called'),
-  role: z.string(),
+  role: z.enum(['optimizer']),
+  model: z.string(),
+  problem: z.string().nullable(),
   usage: usageShape,
   durationMs: z.number().nonnegative(),
 });

@@ -105,7 +105,8 @@ const isEdit: Check = (e) =>
   isString(e.target) &&
   isString(e.content) &&
   isListOf(e.cites, isString) &&
-  isString(e.reason);
+  isString(e.reason) &&
+  (e.leak === undefined || isString(e.leak));
 
 function isDrawn(e: Fields): boolean {
   return isListOf(e.consumed, isString) && isString(e.seen) && isString(e.digest);

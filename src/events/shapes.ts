@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { editOps, editRejections } from '../ports/edit.ts';
-import { inputPoints } from '../ports/inputs.ts';
+import { inputPoints, limitKinds } from '../ports/inputs.ts';
 import { unscoredReasons } from '../ports/outcome.ts';
 
 /** The values that events are made of. zod stands here because the log is a border: its lines come from a file. */
@@ -10,6 +10,7 @@ export const editShape = z.object({
   content: z.string(),
   cites: z.array(z.string()).readonly(),
   reason: z.string(),
+  leak: z.string().optional(),
 });
 
 export const outcomeShape = z.discriminatedUnion('status', [
@@ -35,6 +36,8 @@ export const usageShape = z.object({
 export const limitsShape = z.object({
   rollouts: z.number().int().positive().nullable(),
   minutes: z.number().positive().nullable(),
+  usd: z.number().positive().nullish(),
+  tokens: z.number().int().positive().nullish(),
 });
 
 /** What may change while a session goes on. */
@@ -47,7 +50,7 @@ export const inputShape = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('edit'), edit: editShape }),
   z.object({ kind: z.literal('budget.changed'), rollouts: z.number().int().positive() }),
   z.object({ kind: z.literal('limits.changed'), limits: limitsShape }),
-  z.object({ kind: z.literal('limit.reached'), limit: z.enum(['rollouts', 'minutes']) }),
+  z.object({ kind: z.literal('limit.reached'), limit: z.enum(limitKinds) }),
   z.object({
     kind: z.literal('environment.changed'),
     what: z.string(),
@@ -124,10 +127,21 @@ export type Cause = (typeof causes)[number];
 export const results = ['improved', 'no-measurable-difference', 'underpowered', 'not-confirmed'] as const;
 export type SearchResult = (typeof results)[number];
 
+/** Most edits of a reflection: a number, null = a third of train, or how it goes from `max` to `min`. */
+export const editBudgetShape = z.union([
+  z.number().int().positive().nullable(),
+  z.strictObject({
+    schedule: z.enum(['constant', 'linear', 'cosine', 'autonomous']),
+    max: z.number().int().positive(),
+    min: z.number().int().positive(),
+  }),
+]);
+export type EditBudget = z.infer<typeof editBudgetShape>;
+
 /** What `plan.fixed` holds. */
 export const planShape = z.object({
   gate: z.object({ rule: gateRuleName, metric: metricName }),
-  editBudget: z.number().int().positive().nullable(),
+  editBudget: editBudgetShape,
   search: z.object({
     draftSize: z.number().int().positive(),
     dryRounds: z.number().int().positive(),

@@ -4,6 +4,7 @@ import { type Edit, editIdentity } from '../ports/edit.ts';
 import { SkilloptError } from '../ports/failure.ts';
 import type { ProposalRequest, ShownRollout, TriedEdit } from '../ports/proposals.ts';
 import { noUsage } from '../ports/usage.ts';
+import { applyEdit } from '../skill/edits.ts';
 import { createRehearsalOptimizer, parseRehearsal, type RehearsalEdit, rehearsalKinds } from './rehearsal.ts';
 
 const skill = '---\nname: x\ndescription: A skill.\n---\n\n# Skill\n\n## One\n\nFirst.\n\n## Two\n\nSecond.\n';
@@ -44,7 +45,12 @@ function request(more: Partial<ProposalRequest>): ProposalRequest {
 }
 
 async function proposed(edits: readonly RehearsalEdit[], more: Partial<ProposalRequest>) {
-  const options = { signal: new AbortController().signal };
+  const options = {
+    signal: new AbortController().signal,
+    check: (edit: Edit) => applyEdit(request(more).text, edit),
+    onCall: () => {},
+    mayCall: () => true,
+  };
   const result = await createRehearsalOptimizer({ edits }).performProposal(request(more), options);
   if (result.kind !== 'proposal') throw new Error(result.kind);
   expect(result.usage).toEqual(noUsage);

@@ -17,6 +17,8 @@ export type Edit = {
   readonly cites: readonly string[];
   /** Why it should help, in a sentence. */
   readonly reason: string;
+  /** What it would carry from the tasks into the skill, found when it was handed in; absent = nothing was found. */
+  readonly leak?: string | undefined;
 };
 
 /** What one reflection hands in. An empty list is an honest answer. */
@@ -36,6 +38,7 @@ export const editRejections = [
   'path-lost',
   'path-unknown',
   'secret',
+  'leak',
   'bad-text',
 ] as const;
 export type EditRejection = (typeof editRejections)[number];

@@ -1,7 +1,19 @@
 import type { Edit } from './edit.ts';
 
-/** What bounds the actual ledger. Rollouts are a count, minutes are minutes of running time; null = no such limit. */
-export type Limits = { readonly rollouts: number | null; readonly minutes: number | null };
+/** What can be bounded in the actual ledger. */
+export const limitKinds = ['rollouts', 'minutes', 'usd', 'tokens'] as const;
+export type LimitKind = (typeof limitKinds)[number];
+
+/**
+ * What bounds the actual ledger: a count of rollouts, minutes of running time, US dollars and tokens (in and out) over
+ * all roles; null or absent = no such limit.
+ */
+export type Limits = {
+  readonly rollouts: number | null;
+  readonly minutes: number | null;
+  readonly usd?: number | null | undefined;
+  readonly tokens?: number | null | undefined;
+};
 
 /** What changes the plan from outside. Taken only at named points. */
 export type Input =
@@ -10,7 +22,7 @@ export type Input =
   | { readonly kind: 'edit'; readonly edit: Edit }
   | { readonly kind: 'budget.changed'; readonly rollouts: number }
   | { readonly kind: 'limits.changed'; readonly limits: Limits }
-  | { readonly kind: 'limit.reached'; readonly limit: 'rollouts' | 'minutes' }
+  | { readonly kind: 'limit.reached'; readonly limit: LimitKind }
   | { readonly kind: 'environment.changed'; readonly what: string; readonly versions: Readonly<Record<string, string>> }
   | { readonly kind: 'finish' };
 

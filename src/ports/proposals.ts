@@ -1,4 +1,4 @@
-import type { Edit, Proposal } from './edit.ts';
+import type { Applied, Edit, Proposal } from './edit.ts';
 import type { Failure } from './failure.ts';
 import type { Preflight } from './preflight.ts';
 import type { Trajectory } from './trajectory.ts';
@@ -50,7 +50,25 @@ export type ProposalResult =
   | { readonly kind: 'unusable'; readonly detail: string; readonly usage: Usage; readonly durationMs: number }
   | { readonly kind: 'failed'; readonly failure: Failure };
 
+/** One call of the optimizer's model, as it ended. `problem` null = it answered. */
+export type ModelCall = {
+  readonly model: string;
+  readonly usage: Usage;
+  readonly durationMs: number;
+  readonly problem: string | null;
+};
+
+export type ProposalOptions = {
+  readonly signal: AbortSignal;
+  /** What would become of an edit: the request's draft with it, or why it can't be applied or used. */
+  readonly check: (edit: Edit) => Applied;
+  /** Hears of every model call as soon as it has ended, whatever becomes of the reflection. */
+  readonly onCall: (call: ModelCall) => void;
+  /** May the next model call start? False = a limit is spent: end with what there is. */
+  readonly mayCall: () => boolean;
+};
+
 /** The optimizer. `perform…` is called by the session's recorded ports alone. */
 export interface Proposals extends Preflight {
-  performProposal(request: ProposalRequest, options: { readonly signal: AbortSignal }): Promise<ProposalResult>;
+  performProposal(request: ProposalRequest, options: ProposalOptions): Promise<ProposalResult>;
 }

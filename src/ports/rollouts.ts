@@ -2,6 +2,7 @@ import type { Failure } from './failure.ts';
 import type { RolloutResult } from './outcome.ts';
 import type { Preflight } from './preflight.ts';
 import type { Task } from './task.ts';
+import type { Usage } from './usage.ts';
 
 /** A skill as it is mounted: the candidate's text beside the bundled files of the seed. */
 export type MountedSkill = {
@@ -14,9 +15,9 @@ export type MountedSkill = {
 };
 
 /** One rollout to perform. `skill: null` is the no-skill arm. */
-export type RolloutRequest = {
+export type RolloutRequest<T extends Task = Task> = {
   readonly key: string;
-  readonly task: Task;
+  readonly task: T;
   readonly skill: MountedSkill | null;
   readonly attempt: number;
   readonly try: number;
@@ -24,11 +25,14 @@ export type RolloutRequest = {
   readonly signal: AbortSignal;
 };
 
-/** What comes of one request. `failed` is never an outcome: auth, quota, the environment is down. */
+/**
+ * What comes of one request. `failed` is never an outcome: auth, quota, the environment is down. `usage` = what was
+ * spent until then; absent = nothing that is known.
+ */
 export type RolloutReport =
   | { readonly kind: 'finished'; readonly key: string; readonly result: RolloutResult }
-  | { readonly kind: 'cancelled'; readonly key: string }
-  | { readonly kind: 'failed'; readonly key: string; readonly failure: Failure };
+  | { readonly kind: 'cancelled'; readonly key: string; readonly usage?: Usage | undefined }
+  | { readonly kind: 'failed'; readonly key: string; readonly failure: Failure; readonly usage?: Usage | undefined };
 
 /** Where a rollout stands, for people. */
 export type RolloutProgress = { readonly key: string; readonly phase: 'prepare' | 'agent' | 'verifier' | 'clean' };

@@ -2,20 +2,24 @@
 export const splitNames = ['train', 'selection', 'test'] as const;
 export type SplitName = (typeof splitNames)[number];
 
-/** A task folder in Harbor's format, as read from the session's own copy. */
-export type Task = {
-  readonly kind: 'folder';
-  /** Name of the folder; unique in the pack. */
+/** What every task has. */
+type TaskBase = {
+  /** Name of the folder or id of the entry; unique in the pack. */
   readonly id: string;
-  /** Absolute path of the session's copy. Never part of a key or of the log. */
+  /** Absolute path of the session's copy: the task's folder, or the folder of its prompt pack. Never part of a key or of the log. */
   readonly dir: string;
-  /** Hash of every file of the folder (path, mode bit x, bytes): the task's identity. */
+  /** Hash of all that makes the task (of a folder: path, mode bit x and bytes of every file): its identity. */
   readonly hash: string;
   readonly instruction: string;
   /** Hash of the instruction, normalized (case, blanks): two tasks with the same one must share a split. */
   readonly instructionHash: string;
-  /** Seconds; null = no limit given by the task. */
+  /** Seconds for agent or model; null = no limit given by the task. */
   readonly agentTimeoutSec: number | null;
+};
+
+/** A task folder in Harbor's format, as read from the session's own copy. */
+export type FolderTask = TaskBase & {
+  readonly kind: 'folder';
   readonly verifierTimeoutSec: number;
   /** Absolute folder in which the agent works, `/app` unless the task says otherwise. */
   readonly workdir: string;
@@ -30,12 +34,47 @@ export type Task = {
   readonly hasSolution: boolean;
 };
 
+/** What a check looks at and asks of it; `weight` > 0 is its share of the soft score. */
+export type Check = {
+  readonly weight: number;
+  /** Looks only at what follows this text on the last line that begins with it; null = the whole answer. */
+  readonly after: string | null;
+} & (
+  | { readonly kind: 'equals'; readonly value: string; readonly ignoreCase: boolean }
+  | { readonly kind: 'contains'; readonly value: string; readonly ignoreCase: boolean }
+  | { readonly kind: 'regex'; readonly pattern: string; readonly flags: string }
+  /** `path` as `a.b[0]`; `value` any JSON; the answer's JSON may stand in a fence. */
+  | { readonly kind: 'json-path'; readonly path: string; readonly value: unknown }
+  | { readonly kind: 'number'; readonly value: number; readonly tolerance: number }
+  /** Gets the answer on stdin, runs in a folder with the task's files; exit code 0 = passed. */
+  | { readonly kind: 'command'; readonly command: readonly string[]; readonly timeoutSec: number }
+);
+
+/** An entry of a prompt pack: the model's answer is what is checked. */
+export type PromptTask = TaskBase & {
+  readonly kind: 'prompt';
+  /** Stands before the skill in the system text; empty = none. */
+  readonly system: string;
+  /** Files that are shown with the prompt. */
+  readonly files: readonly { readonly name: string; readonly text: string }[];
+  readonly checks: readonly Check[];
+  /** Regular expressions: an answer that one of them fits comes from the machinery, not from the model, and is unscored. */
+  readonly noAnswer: readonly string[];
+};
+
+export type Task = FolderTask | PromptTask;
+
+/** The task folders among some tasks. */
+export function folderTasks(tasks: readonly Task[]): readonly FolderTask[] {
+  return tasks.filter((task) => task.kind === 'folder');
+}
+
 /** A pack: tasks in the order of their ids. */
-export type Pack = {
+export type Pack<T extends Task = Task> = {
   readonly name: string;
   readonly dir: string;
   readonly hash: string;
-  readonly tasks: readonly Task[];
+  readonly tasks: readonly T[];
 };
 
 /** What the log and the engine know of a task. */

@@ -1,4 +1,5 @@
 import { checkConfig } from '../config/load.ts';
+import { modelIdentity, modelName } from '../config/model.ts';
 import type { Config } from '../config/schema.ts';
 import type { LoopPlan } from '../engine/plan.ts';
 import { ENGINE, KNOWN_RULES, RULES } from '../engine/rules.ts';
@@ -33,7 +34,8 @@ export type CreateOptions = {
 
 /** Everything that makes two rollouts of one (skill, task) comparable; 8 hex digits in every key. */
 export function environmentFingerprint(config: Config, bundle: string): string {
-  const { backend, agent, model, timeouts, gate } = config;
+  const { backend, agent, timeouts, gate } = config;
+  const model = config.model === null ? null : modelIdentity(config.model);
   return shortHash(JSON.stringify([backend, agent, model, timeouts, gate.passThreshold, bundle]), 8);
 }
 
@@ -60,7 +62,7 @@ export function createdEvent(o: CreateOptions): EventOf<'session.created'> {
     environment: {
       backend: config.backend,
       agent: config.agent,
-      model: config.model,
+      model: config.model === null ? null : modelName(config.model),
       passThreshold: config.gate.passThreshold,
       fingerprint: environmentFingerprint(config, o.skill.bundle),
       versions: { ...o.versions },
@@ -144,7 +146,7 @@ export function planEvent(created: EventOf<'session.created'>, splits: EventOf<'
     budget: config.budget.rollouts,
     limits: { ...config.limits },
     seedAttempt: 'fresh',
-    optimizer: config.optimizer,
+    optimizer: modelName(config.optimizer),
   };
 }
 

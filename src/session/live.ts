@@ -1,5 +1,6 @@
 import type { Journal } from '../journal/journal.ts';
-import type { Interruption } from '../ports/engine.ts';
+import type { Edit } from '../ports/edit.ts';
+import type { Interruption, SkillOps } from '../ports/engine.ts';
 import type { InputSource } from '../ports/inputs.ts';
 import type { Proposals } from '../ports/proposals.ts';
 import type { Hold } from './hold.ts';
@@ -9,6 +10,9 @@ import type { PoolOptions } from './pool.ts';
 export type Live = PoolOptions & {
   readonly journal: Journal;
   readonly proposals: Proposals;
+  readonly ops: SkillOps;
+  /** What an edit to this text would carry from the tasks into the skill, in a sentence that names no task; null = nothing. */
+  readonly leakOf: (edit: Edit, text: string) => string | null;
   readonly inputs: InputSource;
   /** The environment is not the one of the outcomes in the log. */
   readonly drift: Extract<Interruption, { kind: 'environment.changed' }> | null;

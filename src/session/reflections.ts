@@ -1,6 +1,6 @@
 import { redactFailure } from '../journal/redact.ts';
 import type { ProposeAnswer, ProposeAsk } from '../ports/engine.ts';
-import type { ProposalRequest, ShownRollout } from '../ports/proposals.ts';
+import type { ProposalOptions, ProposalRequest, ShownRollout } from '../ports/proposals.ts';
 import type { Trajectory } from '../ports/trajectory.ts';
 import { Interrupted } from './ends.ts';
 import type { Live } from './live.ts';
@@ -27,11 +27,23 @@ export async function performReflection(
     notes: ask.notes,
     banned: ask.banned,
   };
+  const options: ProposalOptions = {
+    signal: live.signal,
+    check: (edit) => {
+      const detail = live.leakOf(edit, texts.draft);
+      return detail === null ? live.ops.apply(texts.draft, edit) : { ok: false, reason: 'leak', detail };
+    },
+    onCall: ({ model, usage, durationMs, problem }) => {
+      const whole = Math.round(durationMs);
+      live.journal.append({ type: 'model.called', role: 'optimizer', model, problem, usage, durationMs: whole });
+    },
+    mayCall: () => live.ledger.spent('loop') === null,
+  };
   await mayAsk(live);
   live.journal.append({ type: 'reflection.started', key: ask.key, round: ask.round, failing: request.failing.length });
   for (let failures = 0; ; ) {
     await mayAsk(live);
-    const result = await orInterrupted(live.signal, live.proposals.performProposal(request, { signal: live.signal }));
+    const result = await orInterrupted(live.signal, live.proposals.performProposal(request, options));
     if (result.kind === 'failed') {
       failures++;
       const failure = await redactFailure(result.failure, live.redact);
@@ -55,6 +67,7 @@ export async function performReflection(
                   content: await live.redact(e.content),
                   cites: await Promise.all(e.cites.map(live.redact)),
                   reason: await live.redact(e.reason),
+                  ...leaked(live.leakOf(e, texts.draft)),
                 })),
               ),
             },
@@ -79,6 +92,8 @@ async function mayAsk(live: Live): Promise<void> {
   await live.hold.open(live.signal);
   if (live.signal.aborted) throw new Interrupted();
 }
+
+const leaked = (leak: string | null): { leak?: string } => (leak === null ? {} : { leak });
 
 /** A failing rollout as the optimizer sees it: without what the verifier said. */
 function shown(

@@ -1,6 +1,7 @@
 import { type FinalizeResult, finalize } from '../engine/finalize.ts';
 import { type LoopResult, optimize } from '../engine/loop.ts';
 import type { Redactor } from '../journal/redact.ts';
+import type { Edit } from '../ports/edit.ts';
 import { fail, SkilloptError } from '../ports/failure.ts';
 import { shortHash } from '../ports/hash.ts';
 import type { Input, InputSource } from '../ports/inputs.ts';
@@ -19,6 +20,8 @@ export type RunParts = {
   readonly rollouts: Rollouts;
   readonly proposals: Proposals;
   readonly redact: Redactor;
+  /** What an edit to a text would carry from the tasks into the skill; null = nothing. */
+  readonly leakOf: (edit: Edit, text: string) => string | null;
   readonly inputs: InputSource;
   readonly signal: AbortSignal;
   readonly hold: Hold;
@@ -59,6 +62,7 @@ export async function runSession(session: Session, parts: RunParts): Promise<Run
     parts.nowMs,
   );
   const texts = session.texts;
+  const ops = sessionOps(session);
   const bundleDir = session.paths.skill(session.skill.name);
   const ports = new RecordedPorts(logged, {
     journal,
@@ -69,6 +73,8 @@ export async function runSession(session: Session, parts: RunParts): Promise<Run
     skill: (text) => ({ name: session.skill.name, hash: shortHash(text), text, bundleDir }),
     texts,
     redact: parts.redact,
+    ops,
+    leakOf: parts.leakOf,
     ledger,
     backoffMs: parts.backoffMs,
     drift: drift === '' ? null : { kind: 'environment.changed', what: drift, versions: { ...versions } },
@@ -77,7 +83,7 @@ export async function runSession(session: Session, parts: RunParts): Promise<Run
     hold: parts.hold,
   });
   try {
-    const loop = await optimize(plan, ports, sessionOps(session));
+    const loop = await optimize(plan, ports, ops);
     const opened = logged.finalizeStarted;
     const wanted = (parts.finalize || opened !== null) && deliverable(loop, plan);
     if (wanted && opened === null) {

@@ -248,6 +248,7 @@ export async function play(o: Play): Promise<Played> {
     },
   };
   const workers = o.workers ?? 1;
+  const ops = sessionOps(logged.created ?? { skill: { text: world.seedText, files: [] } });
   const ledger = new ActualLedger(
     config.limits,
     reserves({ selection: plan.selection.length, test: plan.test.length, attempts: 1, workers }),
@@ -264,6 +265,8 @@ export async function play(o: Play): Promise<Played> {
     skill: (text) => ({ name: 'rulebook', hash: shortHash(text), text, bundleDir: null }),
     texts,
     redact: makeRedactor([]),
+    ops,
+    leakOf: () => null,
     ledger,
     backoffMs: [0],
     inputs: o.inputs ?? (() => []),
@@ -273,11 +276,7 @@ export async function play(o: Play): Promise<Played> {
   });
   const work = (async () => {
     try {
-      const loop = await optimize(
-        plan,
-        ports,
-        sessionOps(logged.created ?? { skill: { text: world.seedText, files: [] } }),
-      );
+      const loop = await optimize(plan, ports, ops);
       const virtualMs = clock.now;
       const final =
         o.finalize && deliverable(loop, plan)

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { extname } from 'node:path';
 import type { Finding } from '../ports/preflight.ts';
 import { printableName } from '../ports/printable.ts';
-import type { Task } from '../ports/task.ts';
+import type { FolderTask } from '../ports/task.ts';
 import { MOST_LISTED } from './bounded-list.ts';
 import { type DockerCopy, dockerfileCopies } from './dockerfile-copies.ts';
 import { type ContainerRoot, containerRoots, hostPathsIn } from './host-paths.ts';
@@ -15,7 +15,7 @@ import { readTree } from './tree.ts';
  * are passed over; tables and logs in the workdir are warned of. Long lists are cut, with the number of what is left
  * out. Empty = nothing found. Expects a task that `readPack` has accepted; throws `pack` as `dockerfileCopies` does.
  */
-export async function localProblems(task: Task): Promise<readonly Finding[]> {
+export async function localProblems(task: FolderTask): Promise<readonly Finding[]> {
   const roots = containerRoots(task.workdir);
   const errors = new FindingList(task, 'error');
   const warnings = new FindingList(task, 'warning');
@@ -59,7 +59,7 @@ class FindingList {
   #more = 0;
 
   constructor(
-    private readonly task: Task,
+    private readonly task: FolderTask,
     private readonly level: 'error' | 'warning',
   ) {}
 
@@ -101,7 +101,7 @@ function copiedInto(copies: readonly DockerCopy[]): (path: string) => boolean {
   };
 }
 
-function addEnvironmentProblems(task: Task, roots: readonly ContainerRoot[], errors: FindingList): void {
+function addEnvironmentProblems(task: FolderTask, roots: readonly ContainerRoot[], errors: FindingList): void {
   for (const phase of ['environment', 'verifier', 'solution'] as const) {
     for (const [name, value] of Object.entries(task.env[phase])) {
       for (const root of hostPathsIn(value, roots)) {
@@ -118,7 +118,7 @@ function addEnvironmentProblems(task: Task, roots: readonly ContainerRoot[], err
   }
 }
 
-function problem(task: Task, root: ContainerRoot, where: string, fix: string): Omit<Finding, 'level'> {
+function problem(task: FolderTask, root: ContainerRoot, where: string, fix: string): Omit<Finding, 'level'> {
   return {
     what: `task ${task.id} uses ${root.path} of this machine, since there is no container around it`,
     where,

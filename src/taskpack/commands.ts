@@ -1,10 +1,10 @@
 import { accessSync, constants, statSync } from 'node:fs';
 import { delimiter, isAbsolute, join } from 'node:path';
 import type { Finding } from '../ports/preflight.ts';
-import type { Task } from '../ports/task.ts';
+import type { FolderTask } from '../ports/task.ts';
 
 /** Commands that tasks need on the host (`[metadata] commands`) and that no folder of `pathEnv` (a PATH) holds. */
-export function missingCommands(tasks: readonly Task[], pathEnv: string): readonly Finding[] {
+export function missingCommands(tasks: readonly FolderTask[], pathEnv: string): readonly Finding[] {
   const wanted = [...new Set(tasks.flatMap((task) => task.commands))].toSorted();
   return wanted
     .filter((command) => !isOnPath(command, pathEnv))

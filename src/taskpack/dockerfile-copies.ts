@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { join, posix } from 'node:path';
 import { fail, type SkilloptError } from '../ports/failure.ts';
 import { printableName } from '../ports/printable.ts';
-import type { Task } from '../ports/task.ts';
+import type { FolderTask } from '../ports/task.ts';
 import {
   dockerIgnore,
   dockerPattern,
@@ -53,7 +53,7 @@ type Honoured =
  * prebuilt image). Everything else that would shape the container is listed in `notExecuted`. Expects a task that
  * `readPack` has accepted; reads, and executes nothing. Throws `pack` when its patterns would take too long to match.
  */
-export async function dockerfileCopies(task: Task): Promise<DockerCopies> {
+export async function dockerfileCopies(task: FolderTask): Promise<DockerCopies> {
   try {
     return await copiesOf(task);
   } catch (cause) {
@@ -68,7 +68,7 @@ export async function dockerfileCopies(task: Task): Promise<DockerCopies> {
   }
 }
 
-async function copiesOf(task: Task): Promise<DockerCopies> {
+async function copiesOf(task: FolderTask): Promise<DockerCopies> {
   const folder = join(task.dir, 'environment');
   const dockerfile = await readText(join(folder, 'Dockerfile'));
   const toml = parseTaskToml((await readText(join(task.dir, 'task.toml'))) ?? '');
@@ -112,7 +112,7 @@ async function copiesOf(task: Task): Promise<DockerCopies> {
   return { copies, notExecuted };
 }
 
-function tooManyCopies(task: Task, { line }: DockerInstruction): SkilloptError {
+function tooManyCopies(task: FolderTask, { line }: DockerInstruction): SkilloptError {
   return fail(
     'pack',
     `the Dockerfile copies more than ${MOST_COPIES} files`,

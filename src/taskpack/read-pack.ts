@@ -4,7 +4,7 @@ import { basename, join, resolve } from 'node:path';
 import { fail, type SkilloptError } from '../ports/failure.ts';
 import { sha256 } from '../ports/hash.ts';
 import { printableName } from '../ports/printable.ts';
-import type { Pack, Task } from '../ports/task.ts';
+import type { FolderTask, Pack } from '../ports/task.ts';
 import { boundedList, MOST_LISTED } from './bounded-list.ts';
 import { type PackProblem, readTask } from './read-task.ts';
 import { byCodeUnit } from './tree.ts';
@@ -16,7 +16,7 @@ import { byCodeUnit } from './tree.ts';
  *
  * Throws `pack` with everything that is wrong, in one go: `what` is the first problem, `where` has a line for each.
  */
-export async function readPack(dir: string): Promise<Pack> {
+export async function readPack(dir: string): Promise<Pack<FolderTask>> {
   const root = resolve(dir);
   await requireFolder(root);
   if (await exists(join(root, 'task.toml'))) {
@@ -25,7 +25,7 @@ export async function readPack(dir: string): Promise<Pack> {
   const { ids, strays } = await listTasks(root);
   if (ids.length === 0) throw await noTasks(root, strays);
 
-  const tasks: Task[] = [];
+  const tasks: FolderTask[] = [];
   const problems: PackProblem[] = [...strays];
   for (const id of ids) {
     const reading = await readTask(root, id);
@@ -38,7 +38,7 @@ export async function readPack(dir: string): Promise<Pack> {
 }
 
 /** The identity of a pack: that of its tasks, in the order of their ids. */
-export function packHash(tasks: readonly Pick<Task, 'hash'>[]): string {
+export function packHash(tasks: readonly Pick<FolderTask, 'hash'>[]): string {
   return sha256(tasks.map((task) => `${task.hash}\n`).join(''));
 }
 
@@ -124,7 +124,7 @@ async function noTasks(root: string, strays: readonly PackProblem[]): Promise<Sk
   );
 }
 
-function sameContent(tasks: readonly Task[]): readonly PackProblem[] {
+function sameContent(tasks: readonly FolderTask[]): readonly PackProblem[] {
   const first = new Map<string, string>();
   const problems: PackProblem[] = [];
   for (const task of tasks) {

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { printableName } from '../ports/printable.ts';
-import type { Task } from '../ports/task.ts';
+import type { FolderTask } from '../ports/task.ts';
 import { MOST_INSTRUCTIONS, parseDockerfile } from './dockerfile.ts';
 import { finalStage } from './dockerfile-stage.ts';
 import { instructionHash, shownInstruction } from './instruction.ts';
@@ -13,7 +13,7 @@ import { hashFiles, readTree, type Tree, type TreeLimits } from './tree.ts';
 export type PackProblem = { readonly path: string; readonly what: string; readonly fix: string };
 
 export type TaskReading =
-  | { readonly ok: true; readonly task: Task }
+  | { readonly ok: true; readonly task: FolderTask }
   | { readonly ok: false; readonly problems: readonly PackProblem[] };
 
 /** A task is copied for every rollout, so it stays small: 50 MB. */

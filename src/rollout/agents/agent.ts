@@ -1,6 +1,6 @@
 import type { ExitCause, Reading, UnscoredReason } from '../../ports/outcome.ts';
 import type { Finding } from '../../ports/preflight.ts';
-import type { Task } from '../../ports/task.ts';
+import type { FolderTask } from '../../ports/task.ts';
 import type { TrajectoryStep } from '../../ports/trajectory.ts';
 import type { Usage } from '../../ports/usage.ts';
 import type { ProcessEnd } from '../../process/process-end.ts';
@@ -39,7 +39,7 @@ export type AgentRun = {
   readonly logDir: string;
   /** The whole environment of its commands. */
   readonly env: Readonly<Record<string, string>>;
-  readonly task: Task;
+  readonly task: FolderTask;
   /** What it has in all, from the start of `run`. */
   readonly timeoutMs: number;
   /** Aborted at the deadline and when the rollout is cancelled; `run` must then end soon (its commands are ended for it). */

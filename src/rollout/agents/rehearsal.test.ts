@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
-import type { Task } from '../../ports/task.ts';
+import type { FolderTask } from '../../ports/task.ts';
 import { noUsage } from '../../ports/usage.ts';
 import { runProcess } from '../../process/run-process.ts';
 import type { AgentRun } from './agent.ts';
@@ -35,7 +35,7 @@ function runFor(
     instruction,
     logDir: dir,
     env,
-    task: { id: 'one', env: { environment: {}, verifier: {}, solution: {} } } as unknown as Task,
+    task: { id: 'one', env: { environment: {}, verifier: {}, solution: {} } } as unknown as FolderTask,
     timeoutMs: 30_000,
     signal,
     run: (command) => runProcess({ command, cwd: workspace, env, timeoutMs: 30_000, signal }),

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { sha256 } from '../../ports/hash.ts';
 import type { MountedSkill } from '../../ports/rollouts.ts';
-import type { Task } from '../../ports/task.ts';
+import type { FolderTask } from '../../ports/task.ts';
 import { findMarked } from '../../process/reap-leftovers.ts';
 import { createSelfCheckAgent } from '../self-check-agent.ts';
 import type { CheckBench, CheckTask } from '../self-checks.ts';
@@ -17,13 +17,13 @@ export type LocalBench = Omit<CheckBench, 'task'> & {
   readonly folder: string;
   readonly tempRoot: string;
   readonly sessionId: string;
-  task(files: CheckTask & Partial<TaskExtras>): Promise<Task>;
+  task(files: CheckTask & Partial<TaskExtras>): Promise<FolderTask>;
 };
 
 type TaskExtras = {
   /** Further files of the task folder by path. */
   readonly files: Readonly<Record<string, string>>;
-  readonly env: Task['env'];
+  readonly env: FolderTask['env'];
 };
 
 let benches = 0;

@@ -1,5 +1,5 @@
 import type { MountedSkill, RolloutReport } from '../../ports/rollouts.ts';
-import type { Task } from '../../ports/task.ts';
+import type { FolderTask } from '../../ports/task.ts';
 import { type LocalBench, makeLocalBench } from './bench-fixture.ts';
 import type { LocalOptions } from './options.ts';
 
@@ -21,7 +21,7 @@ export async function withBench(
 /** The report of one rollout, under the key `k`. */
 export async function reportOf(
   bench: LocalBench,
-  task: Task,
+  task: FolderTask,
   skill: MountedSkill | null = null,
 ): Promise<RolloutReport> {
   const never = new AbortController().signal;
@@ -31,7 +31,7 @@ export async function reportOf(
 }
 
 /** The result of one rollout. Throws when it did not finish. */
-export async function resultOf(bench: LocalBench, task: Task, skill: MountedSkill | null = null) {
+export async function resultOf(bench: LocalBench, task: FolderTask, skill: MountedSkill | null = null) {
   const report = await reportOf(bench, task, skill);
   if (report.kind !== 'finished') throw new Error(`not finished: ${JSON.stringify(report)}`);
   return report.result;

@@ -1,13 +1,13 @@
 import { describe, expect, test } from 'bun:test';
 import type { Outcome } from '../../ports/outcome.ts';
-import type { Task } from '../../ports/task.ts';
+import type { FolderTask } from '../../ports/task.ts';
 import { createOracleAgent } from '../agents/oracle.ts';
 import { createRehearsalAgent } from '../agents/rehearsal.ts';
 import { createSelfCheckAgent } from '../self-check-agent.ts';
 import { reportOf, resultOf, withBench } from './bench-runs-fixture.ts';
 
 const pass = 'echo 1 > "$LOGS_DIR/verifier/reward.txt"';
-const noEnv: Task['env'] = { environment: {}, verifier: {}, solution: {} };
+const noEnv: FolderTask['env'] = { environment: {}, verifier: {}, solution: {} };
 const hidden = { PATH: '/nowhere' };
 const skillText = '---\nname: s\n---\n- When the task says "this", run `true`.\n';
 
@@ -121,7 +121,7 @@ describe('a skill that no folder can be named after fails with its name and the 
 test('no folder of this machine stands in the detail of an outcome, and the detail is bounded', () => {
   const agent = {
     ...createSelfCheckAgent(),
-    run: async (run: { readonly workspace: string; readonly home: string; readonly task: Task }) => {
+    run: async (run: { readonly workspace: string; readonly home: string; readonly task: FolderTask }) => {
       throw new Error(`no ${run.workspace}/a, ${run.home} and ${run.task.dir}/b ${'long '.repeat(10_000)}`);
     },
   };

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test';
 import { existsSync, mkdirSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { fail } from '../../ports/failure.ts';
-import type { Task } from '../../ports/task.ts';
+import type { FolderTask } from '../../ports/task.ts';
 import { noUsage } from '../../ports/usage.ts';
 import { findMarked, reapLeftovers } from '../../process/reap-leftovers.ts';
 import { runProcess } from '../../process/run-process.ts';
@@ -165,7 +165,7 @@ describe('the workspace', () => {
 });
 
 describe('the environment', () => {
-  const env: Task['env'] = {
+  const env: FolderTask['env'] = {
     environment: { SHARED: reference('FROM_HOST'), HOME: '/somewhere' },
     verifier: { ONLY_VERIFIER: reference('UNSET:-default') },
     solution: {},

@@ -3,7 +3,7 @@ import { type Failure, fail } from '../../ports/failure.ts';
 import type { Outcome } from '../../ports/outcome.ts';
 import type { Finding } from '../../ports/preflight.ts';
 import type { RolloutProgress, RolloutReport, RolloutRequest, Rollouts } from '../../ports/rollouts.ts';
-import type { Task } from '../../ports/task.ts';
+import type { FolderTask } from '../../ports/task.ts';
 import { reportsOf } from '../report-queue.ts';
 import { cutText, normalizedTrajectory, type Place, placesNamed, type RawTrajectory } from '../trajectory.ts';
 import { reapRollout, removeFolder, sweepSession } from './clean.ts';
@@ -57,6 +57,7 @@ export class LocalRollouts implements Rollouts {
     if (signal.aborted) return { kind: 'cancelled', key };
     const refused = this.#refusal(request);
     if (refused !== null) return { kind: 'failed', key, failure: refused };
+    if (!isOfFolder(request)) return { kind: 'failed', key, failure: notAFolder(request.task.id) };
     const onPhase = (phase: RolloutProgress['phase']) => more.onProgress?.({ key, phase });
     const copies = () => this.#copiesOf(request.task);
 
@@ -115,7 +116,7 @@ export class LocalRollouts implements Rollouts {
     return null;
   }
 
-  #copiesOf(task: Task): Promise<readonly WorkspaceCopy[]> {
+  #copiesOf(task: FolderTask): Promise<readonly WorkspaceCopy[]> {
     const known = this.#copies.get(task.hash);
     if (known !== undefined) return known;
     const asked = this.#options.prepareFiles(task);
@@ -129,6 +130,15 @@ export class LocalRollouts implements Rollouts {
   #tempRoot(): string {
     return realpathSync(this.#options.tempRoot);
   }
+}
+
+function isOfFolder(request: RolloutRequest): request is RolloutRequest<FolderTask> {
+  return request.task.kind === 'folder';
+}
+
+function notAFolder(task: string): Failure {
+  const what = 'this task is an entry of a prompt pack, and the backend local runs task folders';
+  return fail('config', what, `task ${task}`, 'set "backend": "chat"').failure;
 }
 
 /** Ends and removes all that is left. Returns what could not be, for people; the next `sweep` tries again. */

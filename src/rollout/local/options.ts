@@ -1,5 +1,5 @@
 import type { Finding } from '../../ports/preflight.ts';
-import type { Task } from '../../ports/task.ts';
+import type { FolderTask } from '../../ports/task.ts';
 import type { Agent } from '../agents/agent.ts';
 
 /** One thing to copy into a workspace, in the order given; a folder stands for its content. */
@@ -19,11 +19,11 @@ export type LocalOptions = {
   readonly passThreshold: number;
   readonly sessionId: string;
   /** Tasks that will be asked for: `preflight` looks at each. */
-  readonly tasks: readonly Task[];
+  readonly tasks: readonly FolderTask[];
   /** Files that the task puts into its workdir. */
-  readonly prepareFiles: (task: Task) => Promise<readonly WorkspaceCopy[]>;
+  readonly prepareFiles: (task: FolderTask) => Promise<readonly WorkspaceCopy[]>;
   /** Why these tasks cannot run in plain folders on this host (paths, missing commands); empty = they can. */
-  readonly problems: (tasks: readonly Task[]) => Promise<readonly Finding[]>;
+  readonly problems: (tasks: readonly FolderTask[]) => Promise<readonly Finding[]>;
   /** Consent to run agents and verifiers as this user, with nothing but plain folders around them. */
   readonly unsandboxedAllowed: boolean;
   /** For tasks that give the agent no limit, in seconds. */

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import type { Failure } from '../../ports/failure.ts';
 import { type ExitCause, type Outcome, unscored } from '../../ports/outcome.ts';
 import type { RolloutProgress, RolloutRequest } from '../../ports/rollouts.ts';
-import type { Task } from '../../ports/task.ts';
+import type { FolderTask } from '../../ports/task.ts';
 import { noUsage, type Usage } from '../../ports/usage.ts';
 import { type ScriptPath, scriptOddities } from '../script-command.ts';
 import type { RawTrajectory } from '../trajectory.ts';
@@ -33,7 +33,7 @@ export type Work =
 
 /** All that one rollout is made of. */
 export type Rollout = {
-  readonly request: RolloutRequest;
+  readonly request: RolloutRequest<FolderTask>;
   readonly folders: Folders;
   readonly context: LaunchContext;
   readonly options: LocalOptions;
@@ -122,7 +122,7 @@ async function judge(
 }
 
 /** The outcome with what strikes the eye about the test script, where that may be at fault. */
-async function explained(outcome: Outcome, task: Task, path: ScriptPath): Promise<Outcome> {
+async function explained(outcome: Outcome, task: FolderTask, path: ScriptPath): Promise<Outcome> {
   if (outcome.status === 'scored' || !mayLieAtScript(outcome)) return outcome;
   const oddities = await scriptOddities(join(task.dir, 'tests', 'test.sh'), 'tests/test.sh', path);
   return unscored(outcome.reason, [outcome.detail, ...oddities].join('; '));

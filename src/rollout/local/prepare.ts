@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { fail } from '../../ports/failure.ts';
 import { shortHash } from '../../ports/hash.ts';
-import type { Task } from '../../ports/task.ts';
+import type { FolderTask } from '../../ports/task.ts';
 import { copyTree } from '../copy-tree.ts';
 import { type Folders, foldersIn } from './folders.ts';
 import type { WorkspaceCopy } from './options.ts';
@@ -47,7 +47,11 @@ async function makeGitRoot(root: string): Promise<void> {
 }
 
 /** Fills the workspace with what the task puts there. */
-export async function fillWorkspace(task: Task, copies: readonly WorkspaceCopy[], folders: Folders): Promise<void> {
+export async function fillWorkspace(
+  task: FolderTask,
+  copies: readonly WorkspaceCopy[],
+  folders: Folders,
+): Promise<void> {
   for (const copy of copies) {
     const to = resolve(folders.workspace, copy.to);
     if (to !== folders.workspace && !to.startsWith(`${folders.workspace}/`)) {

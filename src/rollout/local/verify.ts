@@ -11,7 +11,7 @@ import {
 } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Task } from '../../ports/task.ts';
+import type { FolderTask } from '../../ports/task.ts';
 import type { ProcessEnd } from '../../process/process-end.ts';
 import { errorCode, isSystemRefusal } from '../../process/system-refusal.ts';
 import { copyTree } from '../copy-tree.ts';
@@ -35,7 +35,7 @@ const maxOutputBytes = 200_000;
  * system, and a `SkilloptError` when the system has no room for the process.
  */
 export async function runVerifier(
-  task: Task,
+  task: FolderTask,
   folders: Folders,
   env: Readonly<Record<string, string>>,
   context: LaunchContext,

@@ -1,0 +1,52 @@
+import { z } from 'zod';
+
+/** How a model is reached, in full. Names are enough for the providers that this program knows. */
+const modelObject = z.strictObject({
+  /** `provider/model`, such as `anthropic/claude-opus-4-8`, `openai/gpt-5`, `openai-compatible/qwen3-8b`, `command/claude`. */
+  model: z.string().min(1),
+  /** Where an OpenAI-compatible server (or an Anthropic one) answers, such as `http://localhost:8000/v1`. */
+  baseUrl: z.url({ protocol: /^https?$/ }).optional(),
+  /** Name of the environment variable that holds the key; `null` = the server wants none. */
+  keyEnv: z
+    .string()
+    .regex(/^[A-Za-z_][A-Za-z0-9_]*$/, 'is the name of an environment variable, never a key')
+    .nullable()
+    .optional(),
+  /** For the provider `command`: a program that takes the prompt on stdin and answers on stdout, with its arguments. */
+  command: z.array(z.string().min(1)).min(1).optional(),
+  /** Most tokens of an answer. */
+  maxOutputTokens: z.number().int().positive().optional(),
+  temperature: z.number().min(0).max(2).optional(),
+  /** Sends the number of the attempt as `seed`, for servers that draw by it. */
+  sendSeed: z.boolean().optional(),
+  /** False: the model takes no tools. */
+  tools: z.boolean().optional(),
+  /** US dollars for a million tokens, in place of the known price. */
+  price: z.strictObject({ input: z.number().nonnegative(), output: z.number().nonnegative() }).optional(),
+  /** Seconds until the first byte of an answer, and between two. */
+  firstByteSec: z.number().positive().max(3600).optional(),
+  betweenSec: z.number().positive().max(3600).optional(),
+});
+
+/** A model as a config names it: `provider/model`, or an object with how it is reached. */
+export const modelConfig = z.union([z.string().min(1), modelObject]);
+export type ModelConfig = z.output<typeof modelConfig>;
+/** How a model is reached, as an object. */
+export type ModelSettings = z.output<typeof modelObject>;
+
+/** The settings of a model that may be named by its name alone. */
+export function modelSettings(config: ModelConfig): ModelSettings {
+  return typeof config === 'string' ? { model: config } : config;
+}
+
+/** A model as people and logs name it. */
+export function modelName(config: ModelConfig): string {
+  return typeof config === 'string' ? config : config.model;
+}
+
+/** What of a model's settings decides what it answers: the name of a key, a price and patience do not. */
+export function modelIdentity(config: ModelConfig): unknown {
+  if (typeof config === 'string') return config;
+  const { keyEnv: _key, price: _price, firstByteSec: _first, betweenSec: _between, ...rest } = config;
+  return Object.keys(rest).length === 1 ? rest.model : rest;
+}
