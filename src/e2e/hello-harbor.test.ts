@@ -223,7 +223,13 @@ async function search(sessionSeed: string): Promise<readonly Decision[]> {
         rollout: key,
         trajectory: shown.get(key)!.trajectory,
       }));
-      const request: ProposalRequest = { ...ask, text: texts.draft, incumbentText: texts.incumbent, failing };
+      const request: ProposalRequest = {
+        ...ask,
+        text: texts.draft,
+        incumbentText: texts.incumbent,
+        failing,
+        passes: [],
+      };
       const answer = await optimizer.performProposal(request, {
         signal: new AbortController().signal,
         check: (edit) => ops.apply(texts.draft, edit),

@@ -1,5 +1,6 @@
 import type { Decision, DecisionBody } from '../events/events.ts';
 import { MORE_TRIES } from '../events/loop-facts.ts';
+import { TASK_REF_LENGTH } from '../events/rollout-key.ts';
 import type { Edit } from '../ports/edit.ts';
 import type { Ask, EnginePorts, Interruption, LedgerLine, ProposeAnswer, ProposeAsk } from '../ports/engine.ts';
 import { sha256, shortHash } from '../ports/hash.ts';
@@ -82,7 +83,8 @@ export class Conversation {
   ) {
     this.budget = plan.budget - reserve;
     this.environment = plan.environment;
-    for (const t of [...plan.train, ...plan.selection, ...plan.test]) this.refs.set(t.id, t.hash.slice(0, 12));
+    for (const t of [...plan.train, ...plan.selection, ...plan.test])
+      this.refs.set(t.id, t.hash.slice(0, TASK_REF_LENGTH));
   }
 
   hash(text: string): string {

@@ -6,6 +6,14 @@ export type RolloutName = {
   readonly try: number;
 };
 
+/** Characters of a task's hash that stand in keys. */
+export const TASK_REF_LENGTH = 12;
+
+/** The task's part of a rollout's key: the first characters of its hash. */
+export function taskRefOf(key: string): string {
+  return key.split('/')[1] ?? '';
+}
+
 /** The skill's part of a rollout's key. */
 export function skillOf(key: string): string {
   const end = key.indexOf('/');

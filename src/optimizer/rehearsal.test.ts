@@ -36,6 +36,7 @@ function request(more: Partial<ProposalRequest>): ProposalRequest {
     atMost: 3,
     failing: [],
     passing: [],
+    passes: [],
     tried: [],
     refused: [],
     notes: [],

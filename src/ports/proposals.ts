@@ -29,6 +29,8 @@ export type ProposalRequest = {
   readonly failing: readonly ShownRollout[];
   /** Train tasks that pass: what must not be broken. */
   readonly passing: readonly string[];
+  /** Of those the newest rollout that passed, read when it is asked for; tasks whose trajectory is not at hand are left out. */
+  readonly passes: readonly PassingRollout[];
   readonly tried: readonly TriedEdit[];
   readonly refused: readonly RefusedDraft[];
   /** Notes of the user to the optimizer. */
@@ -43,6 +45,9 @@ export type ShownRollout = {
   readonly rollout: string;
   readonly trajectory: Trajectory;
 };
+
+/** A passing rollout; `read` throws when its trajectory was removed. */
+export type PassingRollout = Omit<ShownRollout, 'trajectory'> & { readonly read: () => Trajectory };
 
 /** A reflection that came to an end. `failure` = no hand-in that could be read, after its repair turn; the round is given up visibly. */
 export type ProposalResult =

@@ -1,6 +1,7 @@
+import { TASK_REF_LENGTH, taskRefOf } from '../events/rollout-key.ts';
 import { redactFailure } from '../journal/redact.ts';
 import type { ProposeAnswer, ProposeAsk } from '../ports/engine.ts';
-import type { ProposalOptions, ProposalRequest, ShownRollout } from '../ports/proposals.ts';
+import type { PassingRollout, ProposalOptions, ProposalRequest, ShownRollout } from '../ports/proposals.ts';
 import type { Trajectory } from '../ports/trajectory.ts';
 import { Interrupted } from './ends.ts';
 import type { Live } from './live.ts';
@@ -22,6 +23,7 @@ export async function performReflection(
     atMost: ask.atMost,
     failing: ask.failing.flatMap((f) => shown(live, logged, f)),
     passing: ask.passing,
+    passes: passes(live, logged, ask.passing),
     tried: ask.tried,
     refused: ask.refused,
     notes: ask.notes,
@@ -103,8 +105,27 @@ function shown(
 ): readonly ShownRollout[] {
   const hash = logged.outcomes.get(f.rollout)?.trajectory;
   if (!hash) return [];
-  const trajectory: Trajectory = { ...(JSON.parse(live.texts.get(hash)) as Trajectory), verifier: null };
-  return [{ task: f.task, instruction: live.task(f.task).instruction, rollout: f.rollout, trajectory }];
+  const { instruction } = live.task(f.task);
+  return [{ task: f.task, instruction, rollout: f.rollout, trajectory: readTrajectory(live, hash) }];
+}
+
+/** The newest rollout of each task that passed, whatever text it ran with. */
+function passes(live: Live, logged: Logged, tasks: readonly string[]): readonly PassingRollout[] {
+  const wanted = new Map(tasks.map((id) => [live.task(id).hash.slice(0, TASK_REF_LENGTH), id]));
+  const newest = new Map<string, PassingRollout>();
+  for (const [rollout, { outcome, trajectory }] of logged.outcomes) {
+    if (outcome.status !== 'scored' || outcome.hard === 0 || trajectory === null) continue;
+    const task = wanted.get(taskRefOf(rollout));
+    if (task === undefined) continue;
+    const read = () => readTrajectory(live, trajectory);
+    newest.set(task, { task, instruction: live.task(task).instruction, rollout, read });
+  }
+  return tasks.flatMap((task) => newest.get(task) ?? []);
+}
+
+/** What the agent did, without what the verifier said. */
+function readTrajectory(live: Live, hash: string): Trajectory {
+  return { ...(JSON.parse(live.texts.get(hash)) as Trajectory), verifier: null };
 }
 
 /** The work, unless the process is told to stop first. */
