@@ -4,7 +4,7 @@ import type { EventOf, LoggedEvent } from './events.ts';
 import { feedEntries } from './feed.ts';
 import { closesPhase, Measurements } from './measurements.ts';
 import { skillOf } from './rollout-key.ts';
-import type { EditState, FeedEntry, Running, RunState, StepState, Unscored } from './run-state.ts';
+import type { EditState, FeedEntry, Running, RunState, Spent, StepState, Unscored } from './run-state.ts';
 import { Stamps } from './stamp.ts';
 import { Times } from './timeline.ts';
 import { triedText } from './words.ts';
@@ -74,7 +74,7 @@ export class Fold {
       rollouts: { started: 0, finished: 0, scored: 0, cancelled: 0, lost: 0, inherited: 0, unscored: this.unscored },
       calls: 0,
       read: [0, 0],
-      spend: { tokens: 0, costUsd: 0 },
+      spend: { tokens: 0, costUsd: 0, optimizer: { tokens: 0, costUsd: 0 }, requests: 0 },
       minutes: 0,
       warnings: this.warnings,
       notes: this.notes,
@@ -90,9 +90,15 @@ export class Fold {
     return this.s.rollouts;
   }
 
-  private spent(u: EventOf<'rollout.finished'>['usage']): void {
-    const tokens = add(u.inputTokens, u.outputTokens);
-    this.s.spend = { tokens: add(this.s.spend.tokens, tokens), costUsd: add(this.s.spend.costUsd, u.costUsd) };
+  private spent(u: EventOf<'rollout.finished'>['usage'], role: 'rollouts' | 'optimizer'): void {
+    const { spend } = this.s;
+    const plus = (to: Spent): Spent => ({
+      tokens: add(to.tokens, add(u.inputTokens, u.outputTokens)),
+      costUsd: add(to.costUsd, u.costUsd),
+    });
+    const optimizer = role === 'optimizer' ? plus(spend.optimizer) : spend.optimizer;
+    const requests = spend.requests + (role === 'optimizer' ? 1 : 0);
+    this.s.spend = { ...plus(spend), optimizer, requests };
   }
 
   private fate(hash: string | null, fate: EditState['fate'], why: string): void {
@@ -152,8 +158,10 @@ export class Fold {
         return;
       case 'engine.changed':
       case 'concurrency.changed':
-      case 'model.called':
       case 'evaluation.started':
+        return;
+      case 'model.called':
+        this.spent(event.usage, 'optimizer');
         return;
       case 'input.received':
         this.input(event);
@@ -173,6 +181,7 @@ export class Fold {
       case 'rollout.cancelled':
         this.running.delete(event.key);
         this.rollouts.cancelled++;
+        if (event.usage !== undefined) this.spent(event.usage, 'rollouts');
         return;
       case 'rollout.lost':
         this.running.delete(event.key);
@@ -188,10 +197,7 @@ export class Fold {
         s.reflecting = null;
         s.round = Math.max(s.round, event.round);
         this.measurements.closed(event.seq);
-        if (!this.inherited()) {
-          s.calls++;
-          this.spent(event.usage);
-        }
+        if (!this.inherited()) s.calls++; // what it cost stands in its calls
         if (event.answer.kind === 'proposal') this.handedIn(event.answer.proposal.edits, event.round, 'reflection');
         return;
       case 'warning.raised':
@@ -245,7 +251,7 @@ export class Fold {
       this.rollouts.inherited++;
       return;
     }
-    this.spent(event.usage);
+    this.spent(event.usage, 'rollouts');
     const { outcome } = event;
     if (outcome.status === 'unscored') {
       const before = this.unscored.get(outcome.reason) ?? { count: 0, task: event.task, detail: outcome.detail };

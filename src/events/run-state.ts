@@ -92,8 +92,11 @@ export type OpenStep = { readonly rounds: number; readonly tried: number; readon
 /** The optimizer is at work: it was shown so many failing rollouts. */
 export type Reflecting = { readonly round: number; readonly failing: number; readonly since: string };
 
-/** Sums over rollouts or calls. A sum is null as soon as one part of it is unknown. */
-export type Spend = { readonly tokens: number | null; readonly costUsd: number | null };
+/** A sum of tokens and US dollars; null as soon as one part of it is unknown. */
+export type Spent = { readonly tokens: number | null; readonly costUsd: number | null };
+
+/** What all roles together have spent, and the optimizer's part of it with the number of its model calls. */
+export type Spend = Spent & { readonly optimizer: Spent; readonly requests: number };
 
 /** What an entry is about; screens give each a mark and a colour. */
 export type FeedKind =

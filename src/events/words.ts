@@ -1,4 +1,5 @@
 import type { Edit } from '../ports/edit.ts';
+import type { Limits } from '../ports/inputs.ts';
 import type { EventOf } from './events.ts';
 import { UNDONE } from './loop-facts.ts';
 import type { EditState, RunState, StepState } from './run-state.ts';
@@ -148,11 +149,13 @@ export function confirmationText(
   return `${event.result.replaceAll('-', ' ')}, ${event.pairs} of ${event.of} pairs: selection ${scoreText(event.final, metric)} against the seed’s ${scoreText(event.seed, metric)}, fresh attempts (${event.wins}–${event.losses})`;
 }
 
-/** `120 rollouts started, 30 minutes`, or `none` */
-export function limitsText(l: { readonly rollouts: number | null; readonly minutes: number | null }): string {
+/** `120 rollouts started, 30 minutes, $5, 200000 tokens`, or `none` */
+export function limitsText(l: Limits): string {
   const list = [
     l.rollouts === null ? '' : `${l.rollouts} rollouts started`,
     l.minutes === null ? '' : `${l.minutes} minutes`,
+    (l.usd ?? null) === null ? '' : `$${l.usd}`,
+    (l.tokens ?? null) === null ? '' : `${l.tokens} tokens`,
   ].filter(Boolean);
   return list.length > 0 ? list.join(', ') : 'none';
 }
@@ -174,7 +177,7 @@ export function inputText(input: EventOf<'input.received'>['input']): {
     case 'limits.changed':
       return { about: 'limits', says: `${limitsText(input.limits)} from here on` };
     case 'limit.reached':
-      return { about: 'limit', says: `the limit on ${input.limit} is reached` };
+      return { about: 'limit', says: `the limit on ${input.limit === 'usd' ? 'money' : input.limit} is reached` };
     case 'environment.changed':
       return {
         about: 'warning',

@@ -29,6 +29,8 @@ export type AfterRun = {
     readonly inherited: number;
   };
   readonly optimizerCalls: number;
+  /** The optimizer's part of tokens and cost, and its model calls: a reflection may take several. */
+  readonly optimizer: RunState['spend']['optimizer'] & { readonly requests: number };
   readonly tokens: number | null;
   readonly costUsd: number | null;
   readonly minutes: number;
@@ -80,6 +82,7 @@ export function afterRun(
       inherited: r.inherited,
     },
     optimizerCalls: state.calls,
+    optimizer: { ...state.spend.optimizer, requests: state.spend.requests },
     tokens: state.spend.tokens,
     costUsd: state.spend.costUsd,
     minutes: Math.round(state.minutes * 100) / 100,
@@ -108,7 +111,7 @@ export function afterRunLines(a: AfterRun, state: RunState): string[] {
           `ended       ${causeText(state.ended.cause)} · ${a.steps} ${a.steps === 1 ? 'step' : 'steps'}, ${a.accepted} accepted · ${a.optimizerCalls} optimizer ${a.optimizerCalls === 1 ? 'call' : 'calls'}`,
         ]
       : []),
-    `spent       ${a.rollouts.started} rollouts (${a.rollouts.cancelled} cancelled, ${a.rollouts.lost} lost)${a.rollouts.inherited > 0 ? ` and ${a.rollouts.inherited} inherited outcomes` : ''} · ${spent} · ${duration(a.minutes)}`,
+    `spent       ${a.rollouts.started} rollouts (${a.rollouts.cancelled} cancelled, ${a.rollouts.lost} lost)${a.rollouts.inherited > 0 ? ` and ${a.rollouts.inherited} inherited outcomes` : ''}${calls(a)} · ${spent}${tokens(a)} · ${duration(a.minutes)}`,
     ...unscoredTexts(state).map((text) => `unscored    ${text}`),
     `best skill  ${a.bestSkill} · +${a.diff.added} −${a.diff.removed} lines against the seed`,
     `directory   ${a.directory}${a.rehearsal ? ` · ${REHEARSAL}` : ''}`,
@@ -116,6 +119,17 @@ export function afterRunLines(a: AfterRun, state: RunState): string[] {
     `next        ${a.next}`,
     `log         ${a.log.lines} lines, head ${a.log.head}   (skillopt verify${a.directory === '.' ? '' : ` ${shellWord(a.directory)}`})`,
   ];
+}
+
+/** Reflections take one or several calls of the optimizer's model. */
+function calls({ optimizer }: AfterRun): string {
+  if (optimizer.requests === 0) return '';
+  const cost = optimizer.costUsd === null || optimizer.costUsd === 0 ? '' : ` ($${optimizer.costUsd.toFixed(2)})`;
+  return ` and ${optimizer.requests} calls of the optimizer’s model${cost}`;
+}
+
+function tokens(a: AfterRun): string {
+  return a.tokens === null || a.tokens === 0 ? '' : `, ${a.tokens} tokens`;
 }
 
 function duration(minutes: number): string {

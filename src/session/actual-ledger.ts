@@ -1,6 +1,7 @@
 import type { LedgerLine } from '../ports/engine.ts';
 import { fail } from '../ports/failure.ts';
-import type { Limits } from '../ports/inputs.ts';
+import type { LimitKind, Limits } from '../ports/inputs.ts';
+import type { Usage } from '../ports/usage.ts';
 
 /** Share by which confirmation and finalize may exceed their rollouts, for tries; one more a worker, for a kill. */
 const SLACK = 1.25;
@@ -44,11 +45,76 @@ export function checkLimit(
   );
 }
 
+/** Sums over what was spent, with what is known of single items. */
+export class Spent {
+  /** Sum of what is known. */
+  total = 0;
+  /** Rollouts whose spend is known, their sum and the dearest. */
+  private count = 0;
+  private sum = 0;
+  private dearest = 0;
+  /** Items of which nothing is known; each is taken to be as dear as the dearest known rollout. */
+  private unknown = 0;
+  private unknownRollouts = 0;
+
+  /** `other`: a model call outside rollouts, or a rollout that was cut off. */
+  add(amount: number | null, of: 'rollout' | 'other'): void {
+    if (amount === null) {
+      this.unknown++;
+      if (of === 'rollout') this.unknownRollouts++;
+      return;
+    }
+    this.total += amount;
+    if (of === 'other') return;
+    this.count++;
+    this.sum += amount;
+    this.dearest = Math.max(this.dearest, amount);
+  }
+
+  /** What has to be reckoned with: what is known, and the most for what is not. */
+  get reckoned(): number {
+    return this.total + this.unknown * this.dearest;
+  }
+
+  /** The most that one rollout has spent; null = nothing is known of any. */
+  get most(): number | null {
+    return this.count === 0 ? null : this.dearest;
+  }
+
+  /** Rollouts have finished, and of none is known what it cost. */
+  get isBlind(): boolean {
+    return this.count === 0 && this.unknownRollouts > 0;
+  }
+
+  get mean(): number {
+    return this.count === 0 ? 0 : this.sum / this.count;
+  }
+}
+
+/** What a session has spent in both currencies. */
+export class Spending {
+  readonly usd = new Spent();
+  readonly tokens = new Spent();
+
+  add(usage: Usage, of: 'rollout' | 'other'): void {
+    this.usd.add(usage.costUsd, of);
+    const { inputTokens, outputTokens } = usage;
+    this.tokens.add(inputTokens === null || outputTokens === null ? null : inputTokens + outputTokens, of);
+  }
+}
+
 /**
- * Counts what was really started, over all roles, against the limits: with run-ahead, lost and cancelled work.
- * Minutes bound the search alone: confirmation and finalize are bounded by their rollouts.
+ * Counts what was really started and spent, over all roles, against the limits: with run-ahead, lost and cancelled work.
+ * Minutes bound the search alone: confirmation and finalize are bounded by the other limits.
+ *
+ * Money and tokens are reserved before a rollout starts: the most that one has cost so far, for itself and for each that
+ * runs. While nothing is known of any, only one runs at a time. Confirmation and finalize keep the mean cost of their
+ * reserved rollouts.
  */
 export class ActualLedger {
+  /** Rollouts that run now. */
+  running = 0;
+
   constructor(
     public limits: Limits,
     readonly reserve: { readonly confirmation: number; readonly finalize: number },
@@ -56,6 +122,7 @@ export class ActualLedger {
     public started: number,
     private readonly minutesBefore: number,
     private readonly nowMs: () => number,
+    readonly spending: Spending = new Spending(),
     private readonly startMs = nowMs(),
   ) {}
 
@@ -64,17 +131,62 @@ export class ActualLedger {
     return this.minutesBefore + (this.nowMs() - this.startMs) / 60_000;
   }
 
-  /** The limit that keeps one more rollout (or a reflection) from starting on this line, or null. */
-  spent(line: LedgerLine): 'rollouts' | 'minutes' | null {
-    const { rollouts, minutes } = this.limits;
+  /** May one more rollout start on this line? `wait` = when one that runs has ended; else the limit that keeps it. */
+  may(line: LedgerLine): 'start' | 'wait' | LimitKind {
+    const { rollouts } = this.limits;
+    const over = this.spent(line);
+    if (over !== null) return over;
+    if (rollouts !== null && this.started + 1 > rollouts - this.kept(line)) return 'rollouts';
+    for (const kind of ['usd', 'tokens'] as const) {
+      const room = this.room(kind, line);
+      if (room === null) continue;
+      const { most } = this.spending[kind];
+      if (most === null) {
+        if (this.running > 0) return 'wait';
+      } else if (most * (this.running + 1) > room) return most > room || this.running === 0 ? kind : 'wait';
+    }
+    return 'start';
+  }
+
+  /** The limit that lets nothing more start, a model call neither; null = there is room. */
+  spent(line: LedgerLine): LimitKind | null {
+    const { minutes } = this.limits;
     if (line === 'loop' && minutes !== null && this.minutes >= minutes) return 'minutes';
-    if (rollouts === null) return null;
-    const kept =
-      line === 'loop'
-        ? this.reserve.confirmation + this.reserve.finalize
-        : line === 'confirmation'
-          ? this.reserve.finalize
-          : 0;
-    return this.started + 1 > rollouts - kept ? 'rollouts' : null;
+    for (const kind of ['usd', 'tokens'] as const) {
+      const room = this.room(kind, line);
+      if (room !== null && room <= 0) return kind;
+    }
+    return null;
+  }
+
+  /** A limit is set, and of nothing that was spent is known how much: it can't be held. */
+  get blind(): 'usd' | 'tokens' | null {
+    for (const kind of ['usd', 'tokens'] as const)
+      if (limitOf(this.limits, kind) !== null && this.spending[kind].isBlind) return kind;
+    return null;
+  }
+
+  /** What of a limit is left for this line; null = there is no such limit. */
+  private room(kind: 'usd' | 'tokens', line: LedgerLine): number | null {
+    const limit = limitOf(this.limits, kind);
+    if (limit === null) return null;
+    const { reckoned, mean } = this.spending[kind];
+    return limit - this.kept(line) * mean - reckoned;
+  }
+
+  /** Rollouts that later lines keep. */
+  private kept(line: LedgerLine): number {
+    switch (line) {
+      case 'loop':
+        return this.reserve.confirmation + this.reserve.finalize;
+      case 'confirmation':
+        return this.reserve.finalize;
+      case 'finalize':
+        return 0;
+      default:
+        return line satisfies never;
+    }
   }
 }
+
+const limitOf = (limits: Limits, kind: 'usd' | 'tokens'): number | null => limits[kind] ?? null;

@@ -13,6 +13,8 @@ export type Flags = {
   readonly budget?: number | undefined;
   readonly limitRollouts?: number | undefined;
   readonly limitMinutes?: number | undefined;
+  readonly limitUsd?: number | undefined;
+  readonly limitTokens?: number | undefined;
   readonly workers?: number | undefined;
 };
 
@@ -28,6 +30,15 @@ export function effectiveConfig(file: Config | null, flags: Flags, logged: Logge
     if (inLog === undefined || (file !== null && inFile !== before)) return inFile;
     return inLog;
   };
+  /** Limits that came later than the first logs: not there means none. */
+  const extra = (flag: number | undefined, kind: 'usd' | 'tokens'): number | null | undefined => {
+    if (flag !== undefined) return flag;
+    const inFile = base.limits[kind];
+    const changed = (inFile ?? null) !== (seen?.limits[kind] ?? null);
+    return wanted === null || (file !== null && changed) ? inFile : wanted.limits[kind];
+  };
+  const given = (kind: 'usd' | 'tokens', limit: number | null | undefined) =>
+    limit === undefined ? {} : { [kind]: limit };
   const wanting = {
     ...base,
     workers: flags.workers ?? base.workers,
@@ -35,6 +46,8 @@ export function effectiveConfig(file: Config | null, flags: Flags, logged: Logge
     limits: {
       rollouts: now(flags.limitRollouts, base.limits.rollouts, seen?.limits.rollouts, wanted?.limits.rollouts),
       minutes: now(flags.limitMinutes, base.limits.minutes, seen?.limits.minutes, wanted?.limits.minutes),
+      ...given('usd', extra(flags.limitUsd, 'usd')),
+      ...given('tokens', extra(flags.limitTokens, 'tokens')),
     },
   };
   return checkConfig(wanting, Object.keys(flags).length > 0 ? 'the command line' : paths.config);

@@ -8,6 +8,8 @@ import { fail, SkilloptError } from '../ports/failure.ts';
 import { sha256 } from '../ports/hash.ts';
 import type { Input } from '../ports/inputs.ts';
 import type { Outcome } from '../ports/outcome.ts';
+import { unknownUsage } from '../ports/usage.ts';
+import { Spending } from './actual-ledger.ts';
 
 export type LoggedDecision = { readonly hash: string; readonly line: number; readonly type: Decision['type'] };
 export type LoggedInput = {
@@ -33,6 +35,9 @@ export class Logged {
   /** How the test was opened; null = it was not. */
   finalizeStarted: { readonly look: number; readonly attempts: number } | null = null;
   started = 0;
+  /** What this session itself has spent; what a fork took over was paid by its parent. */
+  readonly spending = new Spending();
+  private inheritedLeft = 0;
   /** Budget and limits as the config file last had them. */
   file: Bounds | null = null;
   /** Budget and limits as they were last wanted: at a start, or by an input since. */
@@ -73,6 +78,7 @@ export class Logged {
         this.created = event;
         this.engine = event.engine;
         this.inherits = event.fork !== undefined;
+        this.inheritedLeft = event.fork?.effects ?? 0;
         this.file = event.file;
         this.wanted = event.wanted;
         return;
@@ -98,16 +104,26 @@ export class Logged {
         this.open.add(event.key);
         return;
       case 'rollout.cancelled':
+        this.open.delete(event.key);
+        this.spending.add(event.usage ?? unknownUsage, 'other');
+        return;
       case 'rollout.lost':
         this.open.delete(event.key);
+        this.spending.add(unknownUsage, 'other');
+        return;
+      case 'model.called':
+        this.spending.add(event.usage, 'other');
         return;
       case 'rollout.finished':
         if (this.outcomes.has(event.key)) throw diverged(event.seq, 'a finished rollout stands twice', event.key, '');
         this.open.delete(event.key);
+        if (this.inheritedLeft > 0) this.inheritedLeft--;
+        else this.spending.add(event.usage, 'rollout');
         this.outcomes.set(event.key, { outcome: event.outcome, trajectory: event.trajectory, line: event.seq });
         return;
       case 'reflection.finished':
         if (this.proposals.has(event.key)) throw diverged(event.seq, 'a reflection stands twice', event.key, '');
+        if (this.inheritedLeft > 0) this.inheritedLeft--;
         this.proposals.set(event.key, { answer: event.answer, line: event.seq });
         return;
       case 'input.received': {

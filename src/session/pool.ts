@@ -4,9 +4,11 @@ import { redactFailure, redactOutcome, redactTrajectory } from '../journal/redac
 import type { Texts } from '../journal/texts.ts';
 import type { Ask, LedgerLine } from '../ports/engine.ts';
 import { type Failure, SkilloptError } from '../ports/failure.ts';
+import type { LimitKind } from '../ports/inputs.ts';
 import type { Outcome } from '../ports/outcome.ts';
 import type { MountedSkill, RolloutReport, RolloutRequest, Rollouts } from '../ports/rollouts.ts';
 import type { Task } from '../ports/task.ts';
+import { type Usage, unknownUsage } from '../ports/usage.ts';
 import type { ActualLedger } from './actual-ledger.ts';
 import type { Logged } from './logged.ts';
 
@@ -14,7 +16,7 @@ import type { Logged } from './logged.ts';
 type Rank = 0 | 1 | 2;
 
 /** An outcome, or the limit that keeps the rollout from starting. */
-type Answer = Outcome | 'rollouts' | 'minutes';
+type Answer = Outcome | LimitKind;
 
 type Job = {
   readonly key: string;
@@ -149,11 +151,11 @@ export class Pool {
         for (const j of this.jobs.values()) {
           if (j.running || j.rank !== rank || j.abort.signal.aborted || this.atWork.has(j.key)) continue;
           if (this.running >= this.o.workers || !this.mayStart()) break;
-          const spent = this.o.ledger.spent(j.line);
-          if (spent === null) start.push(this.started(j));
-          else if (rank === 0) {
+          const may = this.o.ledger.may(j.line);
+          if (may === 'start') start.push(this.started(j));
+          else if (may !== 'wait' && rank === 0) {
             this.jobs.delete(j.key);
-            j.resolve(spent);
+            j.resolve(may);
           } // run-ahead that does not fit is not started
         }
     } finally {
@@ -170,6 +172,7 @@ export class Pool {
     this.running++;
     this.atWork.add(j.key);
     this.o.ledger.started++;
+    this.o.ledger.running++;
     return j;
   }
 
@@ -220,12 +223,12 @@ export class Pool {
     switch (report.kind) {
       case 'cancelled':
         if (!job.abort.signal.aborted) throw new Error(`the backend cancelled ${job.key}, which nobody asked for`);
-        this.journal.append({ type: 'rollout.cancelled', key: job.key, why: 'not needed any more' });
+        this.cutOff(job, 'not needed any more', report.usage);
         if (this.jobs.get(job.key) === job) this.jobs.delete(job.key);
         return;
       case 'failed': {
         const failure = await redactFailure(report.failure, this.o.redact);
-        this.journal.append({ type: 'rollout.cancelled', key: job.key, why: failure.what });
+        this.cutOff(job, failure.what, report.usage);
         this.failed(job, failure);
         return;
       }
@@ -249,6 +252,7 @@ export class Pool {
           versions: result.versions,
         }).seq;
         this.performed.push(job.key);
+        this.o.ledger.spending.add(result.usage, 'rollout');
         this.failuresInRow = [];
         this.logged.outcomes.set(job.key, { outcome, trajectory, line });
         // While this one was being cancelled it may have been asked for again.
@@ -256,11 +260,19 @@ export class Pool {
         this.jobs.delete(job.key);
         job.resolve(outcome);
         if (again && again !== job) again.resolve(outcome);
+        const blind = this.o.ledger.blind;
+        if (blind !== null) this.stop(new Paused(cantHold(blind)));
         return;
       }
       default:
         report satisfies never;
     }
+  }
+
+  /** It gave no outcome; what it has spent is counted all the same. */
+  private cutOff(job: Job, why: string, usage: Usage | undefined): void {
+    this.journal.append({ type: 'rollout.cancelled', key: job.key, why, ...(usage === undefined ? {} : { usage }) });
+    this.o.ledger.spending.add(usage ?? unknownUsage, 'other');
   }
 
   /** The machinery failed: wait and try again; the third alike in a row, or the sixth of any kind, pauses the session. */
@@ -303,6 +315,7 @@ export class Pool {
 
   private leave(job: Job): void {
     this.running--;
+    this.o.ledger.running--;
     this.atWork.delete(job.key);
     if (this.running === 0) for (const go of this.idle.splice(0)) go();
     setImmediate(() => this.pumpLater()); // first the engine reads the answer: it may drop what would start now
@@ -321,4 +334,18 @@ export class Pool {
   close(): void {
     this.closed = true;
   }
+}
+
+/** Nothing can hold a limit on what nobody reports. */
+function cantHold(kind: 'usd' | 'tokens'): Failure {
+  return {
+    code: 'config',
+    what: `the limit on ${kind === 'usd' ? 'money' : 'tokens'} can’t be held: the model does not say what a rollout ${kind === 'usd' ? 'costs' : 'takes'}`,
+    where: `limits.${kind}`,
+    fix:
+      kind === 'usd'
+        ? 'give the model’s "price", or set limits.usd to null and limit rollouts or tokens instead'
+        : 'set limits.tokens to null and limit rollouts or minutes instead',
+    retryable: false,
+  };
 }

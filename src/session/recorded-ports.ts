@@ -164,8 +164,9 @@ export class RecordedPorts implements EnginePorts<Decision> {
     if (this.live.signal.aborted) throw new Interrupted();
     const moved = this.moved(this.live, 'propose');
     if (moved) return moved;
-    const spent = this.live.ledger.spent('loop');
-    if (spent !== null) return this.instead(this.live, 'propose', { kind: 'limit.reached', limit: spent });
+    const may = this.live.ledger.may('loop'); // an edit that can't be tried is not asked for
+    if (may !== 'start' && may !== 'wait')
+      return this.instead(this.live, 'propose', { kind: 'limit.reached', limit: may });
     return performReflection(this.live, this.logged, ask, texts);
   }
 
@@ -230,10 +231,20 @@ export class RecordedPorts implements EnginePorts<Decision> {
 /** A limit that cuts confirmation or sealed test short says nothing of the result: the session waits for a higher one. */
 function limitTooLow(live: Live, line: 'confirmation' | 'finalize'): Failure {
   const { limits, started, reserve } = live.ledger;
+  const what = line === 'confirmation' ? 'confirmation' : 'sealed test';
+  const kind = live.ledger.may(line);
+  if (kind === 'usd' || kind === 'tokens')
+    return {
+      code: 'config',
+      what: `the limit of ${kind === 'usd' ? `$${limits.usd ?? 0}` : `${limits.tokens ?? 0} tokens`} leaves too little for the ${what}`,
+      where: `limits.${kind}`,
+      fix: 'raise it and start again: what is done is kept',
+      retryable: false,
+    };
   const enough = started + reserve.finalize + (line === 'confirmation' ? reserve.confirmation : 0);
   return {
     code: 'config',
-    what: `the limit of ${limits.rollouts ?? 0} rollouts leaves too few for the ${line === 'confirmation' ? 'confirmation' : 'sealed test'} (${started} were started)`,
+    what: `the limit of ${limits.rollouts ?? 0} rollouts leaves too few for the ${what} (${started} were started)`,
     where: 'limits.rollouts',
     fix: `raise it to ${enough} and start again: what is done is kept`,
     retryable: false,

@@ -37,6 +37,7 @@ export async function performReflection(
     },
     onCall: ({ model, usage, durationMs, problem }) => {
       const whole = Math.round(durationMs);
+      live.ledger.spending.add(usage, 'other');
       live.journal.append({ type: 'model.called', role: 'optimizer', model, problem, usage, durationMs: whole });
     },
     mayCall: () => live.ledger.spent('loop') === null,

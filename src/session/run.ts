@@ -60,6 +60,7 @@ export async function runSession(session: Session, parts: RunParts): Promise<Run
     logged.started,
     session.state.minutes,
     parts.nowMs,
+    logged.spending,
   );
   const texts = session.texts;
   const ops = sessionOps(session);

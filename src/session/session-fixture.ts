@@ -255,6 +255,7 @@ export async function play(o: Play): Promise<Played> {
     logged.started,
     fold.state.minutes,
     () => clock.now,
+    logged.spending,
   );
   const ports = new RecordedPorts(logged, {
     journal,

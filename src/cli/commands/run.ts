@@ -10,6 +10,12 @@ function count(text: string): number {
   return n;
 }
 
+function amount(text: string): number {
+  const n = Number(text.replace(/^\$/, ''));
+  if (!(n > 0)) throw new InvalidArgumentError('give an amount in US dollars, more than 0');
+  return n;
+}
+
 function minutes(text: string): number {
   const n = Number(text);
   if (!(n >= 0.1)) throw new InvalidArgumentError('give a number of minutes, at least 0.1');
@@ -28,6 +34,8 @@ export function runCommand(program: Command, context: CommandContext): void {
     .option('--budget <rollouts>', 'rollouts that decisions may consume', count)
     .option('--limit-rollouts <n>', 'hard limit on rollouts started, run-ahead included', count)
     .option('--limit-minutes <n>', 'hard limit on the search’s running time', minutes)
+    .option('--limit-usd <amount>', 'hard limit in US dollars over all roles', amount)
+    .option('--limit-tokens <n>', 'hard limit on tokens over all roles', count)
     .option('--workers <n>', 'rollouts at a time', count)
     .option('--allow-unsandboxed', 'consent to run rollouts in plain folders on this machine')
     .option('--yes', YES)
