@@ -15,7 +15,7 @@ import type { InputSource, Limits } from '../ports/inputs.ts';
 import type { ProposalResult, Proposals } from '../ports/proposals.ts';
 import type { RolloutReport, RolloutRequest, Rollouts } from '../ports/rollouts.ts';
 import type { Task } from '../ports/task.ts';
-import { noUsage } from '../ports/usage.ts';
+import { noUsage, type Usage } from '../ports/usage.ts';
 import { ActualLedger, reserves } from './actual-ledger.ts';
 import { createdEvent, loopPlan, nextLook, planEvent, splitsEvent } from './first-lines.ts';
 import { Hold } from './hold.ts';
@@ -73,6 +73,8 @@ export type Play = {
   readonly latency?: (key: string) => number;
   readonly optimizerMs?: number;
   readonly limits?: Limits;
+  /** What a rollout and a call of the optimizer's model spend; default: nothing, and no model is called. */
+  readonly spends?: { readonly rollout: (key: string) => Usage; readonly call: Usage };
   /** Default: a small draft and few dry rounds, so that short sessions hold all kinds of decisions. */
   readonly search?: PlanFixed['search'];
   /** Stamps of the lines; default: all alike. */
@@ -209,7 +211,7 @@ export async function play(o: Play): Promise<Played> {
               cut: 0,
               verifier: { output: 'secret' },
             },
-            usage: noUsage,
+            usage: o.spends?.rollout(request.key) ?? noUsage,
             exit: 'finished',
             durationMs: o.latency?.(request.key) ?? 0,
             versions: {},
@@ -221,7 +223,8 @@ export async function play(o: Play): Promise<Played> {
   };
   const proposals: Proposals = o.proposals ?? {
     preflight: async () => [],
-    async performProposal(request): Promise<ProposalResult> {
+    async performProposal(request, options): Promise<ProposalResult> {
+      if (o.spends) options.onCall({ model: 'simulated', usage: o.spends.call, durationMs: 0, problem: null });
       if (o.optimizerMs !== undefined) await clock.sleep(o.optimizerMs);
       const edits = world.propose(
         {
