@@ -19,6 +19,8 @@ export type AfterRun = {
   readonly test: readonly object[] | null;
   readonly steps: number;
   readonly accepted: number;
+  /** Rollouts that the search's decisions have consumed: what the budget bounds. */
+  readonly planned: number;
   readonly rollouts: {
     readonly started: number;
     readonly finished: number;
@@ -73,6 +75,7 @@ export function afterRun(
     test: state.finalized?.arms ?? null,
     steps: state.steps.length,
     accepted: state.steps.filter((s) => s.gateAction === 'accept').length,
+    planned: state.planned,
     rollouts: {
       started: r.started,
       finished: r.finished,

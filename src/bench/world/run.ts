@@ -1,0 +1,121 @@
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { inScratch, plainEnvironment } from '../scratch.ts';
+import type { Cell, Run } from './cells.ts';
+import { makeWorld, type WorldServer, type WorldStats, type WorldTask, type WorldTasks } from './server.ts';
+
+export type Setting = {
+  /** Name of the row. */
+  readonly who: string;
+  readonly memory: boolean;
+  readonly rule: 'balanced' | 'bold' | 'careful' | 'skillopt';
+};
+
+export type WorldRun = Run & {
+  /** What the program says of itself. */
+  readonly planned: number;
+  readonly steps: number;
+  readonly accepted: number;
+  readonly calls: number;
+  readonly cause: string;
+  readonly wallMs: number;
+  readonly stats: WorldStats;
+};
+
+export type RunOptions = {
+  readonly infra: number;
+  readonly seed: number;
+  readonly workers: number;
+  readonly latencyMs?: number;
+};
+
+/**
+ * One run of the built binary on one world: a prompt pack on the chat backend, an optimizer behind an OpenAI-compatible
+ * URL, no sealed test. The binary knows nothing of the world; its shipped skill is judged by the world's truth.
+ */
+export async function runOnWorld(
+  binary: string,
+  server: WorldServer,
+  cell: Cell,
+  setting: Setting,
+  o: RunOptions,
+): Promise<WorldRun> {
+  const { infra, seed, workers } = o;
+  const latency = o.latencyMs === undefined ? {} : { latency_ms: o.latencyMs };
+  const world = await makeWorld(server, { preset: cell.preset, seed, infra, ...latency });
+  return inScratch(async (folder) => {
+    const dir = join(folder, 'session');
+    layOut(dir, world.tasks, {
+      backend: 'chat',
+      model: { model: 'openai-compatible/target', baseUrl: world.models, keyEnv: null, sendSeed: true },
+      optimizer: { model: 'openai-compatible/optimizer/hand-in', baseUrl: world.models, keyEnv: null, tools: false },
+      seed: String(seed),
+      budget: { rollouts: cell.budget },
+      gate: { rule: setting.rule, metric: 'hard' },
+      search: { memory: setting.memory },
+      workers,
+    });
+    const startedAt = performance.now();
+    const child = Bun.spawn([binary, 'run', dir, '--yes', '--plain', '--json'], {
+      env: plainEnvironment(folder),
+      stdin: 'ignore',
+      stdout: 'pipe',
+      stderr: 'pipe',
+    });
+    const [out, err, code] = await Promise.all([
+      new Response(child.stdout).text(),
+      new Response(child.stderr).text(),
+      child.exited,
+    ]);
+    const wallMs = performance.now() - startedAt;
+    if (code !== 0) throw new Error(`${cell.preset} ${cell.budget} seed ${seed}: code ${code}\n${out}\n${err}`);
+    const report = JSON.parse(out) as Report;
+    const shipped = readFileSync(join(dir, 'best_skill.md'), 'utf8');
+    const [truth, stats] = [await world.truth(shipped), await world.stats()];
+    await world.forget();
+    if (stats.unreadable_optimizer_prompts > 0)
+      throw new Error('the simulated optimizer could not read a prompt of ours');
+    if (stats.rollouts.test > 0) throw new Error('a test task was rolled out before the sealed test');
+    return {
+      ...cell,
+      who: setting.who,
+      infra,
+      seed,
+      start: truth.seed,
+      final: truth.test,
+      best: truth.best,
+      planned: report.planned,
+      steps: report.steps,
+      accepted: report.accepted,
+      calls: report.optimizerCalls,
+      cause: report.cause,
+      wallMs,
+      stats,
+    };
+  });
+}
+
+type Report = {
+  readonly cause: string;
+  readonly planned: number;
+  readonly steps: number;
+  readonly accepted: number;
+  readonly optimizerCalls: number;
+};
+
+function layOut(dir: string, tasks: WorldTasks, config: Readonly<Record<string, unknown>>): void {
+  mkdirSync(join(dir, 'rulebook'), { recursive: true });
+  writeFileSync(join(dir, 'rulebook', 'SKILL.md'), tasks.skill);
+  const entry = (t: WorldTask) => ({
+    id: t.id,
+    prompt: t.prompt,
+    checks: [{ equals: t.answer, after: 'ANSWER:' }],
+  });
+  const { train, selection, test } = tasks;
+  const all = [...train, ...selection, ...test].map(entry);
+  writeFileSync(join(dir, 'tasks.json'), JSON.stringify({ version: 1, noAnswer: ['^INFRA_ERROR'], tasks: all }));
+  const ids = (list: readonly WorldTask[]) => list.map((t) => t.id);
+  const splits = { train: ids(train), selection: ids(selection), test: ids(test) };
+  const file = { skill: 'rulebook', pack: 'tasks.json', ...config, splits };
+  writeFileSync(join(dir, 'skillopt.config.json'), JSON.stringify(file, null, 2));
+}
