@@ -11,6 +11,7 @@ import type { Task } from '../ports/task.ts';
 import { type Usage, unknownUsage } from '../ports/usage.ts';
 import type { ActualLedger } from './actual-ledger.ts';
 import type { Logged } from './logged.ts';
+import { Slots } from './slots.ts';
 
 /** 0 awaited by the engine, 1 planned, 2 a guess. */
 type Rank = 0 | 1 | 2;
@@ -36,6 +37,8 @@ type Job = {
 export type PoolOptions = {
   readonly rollouts: Rollouts;
   readonly workers: number;
+  /** Workers that are shared with other sessions of this process; absent = `workers` of its own. */
+  readonly slots?: Slots | undefined;
   readonly task: (id: string) => Task;
   readonly skill: (text: string) => MountedSkill;
   readonly texts: Texts;
@@ -65,6 +68,8 @@ export class Pool {
   /** Keys at work, those that are being cancelled included: one key is never at work twice. */
   private readonly atWork = new Set<string>();
   private running = 0;
+  private readonly slots: Slots;
+  private readonly free = () => setImmediate(() => this.pumpLater());
   private closed = false;
   /** Failures in a row; those of rollouts that ran side by side are one wave and count once. */
   private failuresInRow: Failure[] = [];
@@ -80,7 +85,9 @@ export class Pool {
     private readonly o: PoolOptions,
     /** Nothing starts while logged decisions lie ahead. */
     private readonly mayStart: () => boolean,
-  ) {}
+  ) {
+    this.slots = o.slots ?? new Slots(o.workers);
+  }
 
   plan(asks: readonly Ask[], text: string | null, line: LedgerLine): void {
     for (const a of asks) if (!this.logged.outcomes.has(a.key)) this.job(a, text, 1, line);
@@ -152,8 +159,10 @@ export class Pool {
           if (j.running || j.rank !== rank || j.abort.signal.aborted || this.atWork.has(j.key)) continue;
           if (this.running >= this.o.workers || !this.mayStart()) break;
           const may = this.o.ledger.may(j.line);
-          if (may === 'start') start.push(this.started(j));
-          else if (may !== 'wait' && rank === 0) {
+          if (may === 'start') {
+            if (!this.hasSlot()) return;
+            start.push(this.started(j));
+          } else if (may !== 'wait' && rank === 0) {
             this.jobs.delete(j.key);
             j.resolve(may);
           } // run-ahead that does not fit is not started
@@ -164,9 +173,21 @@ export class Pool {
     }
   }
 
+  /** Takes a worker; without one, it is told when one may be free. */
+  private hasSlot(): boolean {
+    if (this.slots.take()) return true;
+    this.slots.onFree(this.free);
+    return false;
+  }
+
   /** Marks a job as started, in the log first: when that fails, it has not. */
   private started(j: Job): Job {
-    this.journal.append({ type: 'rollout.started', key: j.key, task: j.ask.task, line: j.line, ahead: j.rank !== 0 });
+    try {
+      this.journal.append({ type: 'rollout.started', key: j.key, task: j.ask.task, line: j.line, ahead: j.rank !== 0 });
+    } catch (e) {
+      this.slots.give();
+      throw e;
+    }
     j.running = true;
     j.wave = this.wave;
     this.running++;
@@ -315,6 +336,7 @@ export class Pool {
 
   private leave(job: Job): void {
     this.running--;
+    this.slots.give();
     this.o.ledger.running--;
     this.atWork.delete(job.key);
     if (this.running === 0) for (const go of this.idle.splice(0)) go();

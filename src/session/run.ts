@@ -15,6 +15,7 @@ import { Paused } from './pool.ts';
 import { RecordedPorts } from './recorded-ports.ts';
 import { deliverable, divergence, sessionOps } from './replay.ts';
 import type { Session } from './session.ts';
+import type { Slots } from './slots.ts';
 
 export type RunParts = {
   readonly rollouts: Rollouts;
@@ -26,6 +27,8 @@ export type RunParts = {
   readonly signal: AbortSignal;
   readonly hold: Hold;
   readonly workers: number;
+  /** Workers that are shared with other sessions of this process; absent = `workers` of its own. */
+  readonly slots?: Slots;
   readonly backoffMs: readonly number[];
   readonly nowMs: () => number;
   /** Goes on to the sealed test when the search has ended. */
@@ -70,6 +73,7 @@ export async function runSession(session: Session, parts: RunParts): Promise<Run
     rollouts: parts.rollouts,
     proposals: parts.proposals,
     workers: parts.workers,
+    slots: parts.slots,
     task: (id) => session.task(id),
     skill: (text) => ({ name: session.skill.name, hash: shortHash(text), text, bundleDir }),
     texts,

@@ -23,6 +23,7 @@ import type { Live } from './live.ts';
 import { Logged } from './logged.ts';
 import { RecordedPorts } from './recorded-ports.ts';
 import { deliverable, sessionOps } from './replay.ts';
+import type { Slots } from './slots.ts';
 
 /** Virtual time: sleeps end in the order of their times; the clock moves only when nothing else can run. */
 export class VirtualClock {
@@ -69,6 +70,11 @@ export type Play = {
   readonly gate?: PlanFixed['gate']['rule'];
   readonly metric?: PlanFixed['gate']['metric'];
   readonly workers?: number;
+  /** Workers and time that several sessions share; whoever shares a clock drives it. */
+  readonly slots?: Slots;
+  readonly clock?: VirtualClock;
+  /** Hears +1 and −1 when a rollout begins and ends. */
+  readonly onWork?: (more: 1 | -1) => void;
   /** Virtual ms of a rollout by its key; default 0. */
   readonly latency?: (key: string) => number;
   readonly optimizerMs?: number;
@@ -128,7 +134,7 @@ function taskOf(id: string): Task {
 /** A whole session over a simulated world, in memory: the real engine, recorded ports, pool and journal. */
 export async function play(o: Play): Promise<Played> {
   const world = new RulebookWorld({ ...defaults, ...o.world });
-  const clock = new VirtualClock();
+  const clock = o.clock ?? new VirtualClock();
   const texts = o.texts ?? new TextMemory();
   const journal = Journal.memory(o.log ?? '', {
     ...(o.now && { now: o.now }),
@@ -184,7 +190,10 @@ export async function play(o: Play): Promise<Played> {
     async *performRollouts(requests) {
       for (const request of requests) dispatched.push(request.key);
       for (const request of requests) {
-        if (o.latency && !(await clock.sleep(o.latency(request.key), request.signal))) {
+        o.onWork?.(1);
+        const slept = !o.latency || (await clock.sleep(o.latency(request.key), request.signal));
+        o.onWork?.(-1);
+        if (!slept) {
           yield { kind: 'cancelled', key: request.key };
           continue;
         }
@@ -265,6 +274,7 @@ export async function play(o: Play): Promise<Played> {
     rollouts,
     proposals,
     workers,
+    slots: o.slots,
     task: taskOf,
     skill: (text) => ({ name: 'rulebook', hash: shortHash(text), text, bundleDir: null }),
     texts,
@@ -292,7 +302,8 @@ export async function play(o: Play): Promise<Played> {
       ports.close();
     }
   })();
-  const end = o.latency || o.optimizerMs !== undefined ? await clock.drive(work) : await work;
+  const end =
+    o.clock === undefined && (o.latency || o.optimizerMs !== undefined) ? await clock.drive(work) : await work;
   return {
     ...end,
     log: journal.text(),
