@@ -1,0 +1,76 @@
+import { z } from 'zod';
+import { type Edit, editOps } from '../ports/edit.ts';
+import { objectAt } from './json-text.ts';
+
+const editShape = z.object({
+  op: z.enum(editOps),
+  target: z
+    .string()
+    .default('')
+    .describe(
+      'A text of the body, copied letter for letter, that occurs exactly once. For append_section a heading line.',
+    ),
+  content: z.string().default('').describe('The new text. Empty for delete.'),
+  cites: z
+    .array(z.string())
+    .default([])
+    .describe('Ids of the failing tasks that it answers, first the one that this edit alone should mend.'),
+  reason: z.string().default('').describe('One sentence: the mistake, and why this helps on tasks not seen.'),
+});
+
+const handInShape = z.object({
+  summary: z.string().default('').describe('What you saw and what you change, in a sentence or two.'),
+  edits: z.array(editShape).describe('The edits. Empty when none is worth trying.'),
+});
+
+/** The form of a hand-in, as JSON Schema for a tool. */
+export const handInSchema: object = (() => {
+  const { $schema: _, ...schema } = z.toJSONSchema(handInShape);
+  return schema;
+})();
+
+/** One edit of a hand-in: as it was meant, or why it is none. */
+export type ReadEdit = { readonly edit: Edit } | { readonly problem: string };
+
+/** A hand-in with each edit read by itself; or why it is none at all. */
+export type HandIn = { readonly summary: string; readonly edits: readonly ReadEdit[] };
+export type ReadHandIn = HandIn | { readonly problem: string };
+
+/** Whether a value looks like a hand-in, well formed or not. */
+export function isHandIn(value: unknown): boolean {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) && 'edits' in value;
+}
+
+/** Reads a hand-in. A list of edits that was written as a text is taken for what it says. */
+export function readHandIn(value: unknown): ReadHandIn {
+  const input = typeof value === 'string' ? fromText(value) : value;
+  if (!isHandIn(input)) return { problem: 'it is not an object with "summary" and "edits"' };
+  const { summary, edits } = input as { readonly summary?: unknown; readonly edits: unknown };
+  const list = typeof edits === 'string' ? fromText(edits) : edits;
+  if (!Array.isArray(list)) return { problem: '"edits" is not a list' };
+  return { summary: typeof summary === 'string' ? summary.trim() : '', edits: list.map(readEdit) };
+}
+
+/** The hand-ins of one reply as one: some models hand in each edit by itself. */
+export function joined(handIns: readonly HandIn[]): HandIn {
+  return {
+    summary: handIns
+      .map((h) => h.summary)
+      .filter((s) => s !== '')
+      .join(' '),
+    edits: handIns.flatMap((h) => h.edits),
+  };
+}
+
+function readEdit(value: unknown): ReadEdit {
+  const one = typeof value === 'object' && value !== null && 'cites' in value && typeof value.cites === 'string';
+  const read = editShape.safeParse(one ? { ...value, cites: [value.cites] } : value);
+  if (read.success) return { edit: { ...read.data, cites: read.data.cites.map((id) => id.trim()) } };
+  return { problem: read.error.issues.map((i) => `${i.path.join('.') || 'the edit'}: ${i.message}`).join('; ') };
+}
+
+/** The value of a JSON text; null when it is none. */
+function fromText(text: string): unknown {
+  const found = objectAt(text.trim(), 0);
+  return found.kind === 'whole' ? found.value : null;
+}

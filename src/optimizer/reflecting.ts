@@ -1,0 +1,112 @@
+import type { Edit, Proposal } from '../ports/edit.ts';
+import type { Failure } from '../ports/failure.ts';
+import type { Model } from '../ports/model.ts';
+import type { ProposalOptions, ProposalRequest, ProposalResult, Proposals } from '../ports/proposals.ts';
+import { Calls } from './calls.ts';
+import { Dialogue, type Form, type Turn } from './dialogue.ts';
+import { fill } from './fill.ts';
+import type { HandIn } from './hand-in.ts';
+import { type Judged, judge, refusalsText } from './judge.ts';
+import refusedPrompt from './prompts/refused.md' with { type: 'text' };
+import unreadablePrompt from './prompts/unreadable.md' with { type: 'text' };
+
+/** How a reflection is held. */
+export type ReflectingOptions = {
+  /** A patient one: what it throws is not worth another try at once. */
+  readonly model: Model;
+  /** `auto` = by tools where the model takes them and may be called more than once. */
+  readonly form: 'auto' | Form;
+  /** Most model calls of one reflection; its one repair turn, and a call that was too long for the model, come on top. */
+  readonly maxCalls: number;
+  /** Milliseconds. */
+  readonly now: () => number;
+};
+
+/**
+ * An optimizer with a model. It is shown what fails and passes on train and what was tried, and hands in small edits.
+ * What it hands in is judged at once; one repair turn tells it everything that can't be used, and why. What is refused
+ * even so is handed in as it is, so that its rejection can be seen.
+ */
+export function createReflectingOptimizer({ model, form, maxCalls, now }: ReflectingOptions): Proposals {
+  const lacksTools: Failure | null =
+    form === 'tools' && !model.takesTools
+      ? {
+          code: 'config',
+          what: `reflection is set to read by tools, and ${model.id} takes none`,
+          where: 'reflection.form',
+          fix: 'set reflection.form to auto or one-shot, or use a model that takes tools',
+          retryable: false,
+        }
+      : null;
+  const held: Form = form === 'auto' ? (model.takesTools && maxCalls > 1 ? 'tools' : 'one-shot') : form;
+  return {
+    async preflight() {
+      const findings = await model.preflight();
+      if (lacksTools === null) return findings;
+      const { what, where, fix } = lacksTools;
+      return [...findings, { level: 'error', what, where, fix }];
+    },
+    async performProposal(request, options) {
+      if (lacksTools !== null) return { kind: 'failed', failure: lacksTools };
+      const startedAt = now();
+      const calls = new Calls(model, options, now, request.round);
+      const end = await reflect(new Dialogue(held, calls, request, maxCalls), request, options);
+      if (end.kind === 'failed') return end;
+      return { ...end, usage: calls.usage, durationMs: now() - startedAt };
+    },
+  };
+}
+
+type End =
+  | { readonly kind: 'proposal'; readonly proposal: Proposal }
+  | { readonly kind: 'unusable'; readonly detail: string }
+  | Extract<ProposalResult, { readonly kind: 'failed' }>;
+
+async function reflect(dialogue: Dialogue, request: ProposalRequest, options: ProposalOptions): Promise<End> {
+  const judged = (handIn: HandIn, kept: readonly Edit[]) => judge(handIn, request, dialogue.shown, options.check, kept);
+  const first = await dialogue.first();
+  if (first.kind === 'unreadable') {
+    const { problem } = first;
+    const second = await dialogue.repair(fill(unreadablePrompt, { problem, again: dialogue.again }));
+    if (second.kind !== 'hand-in') return inVain(second);
+    return proposal(second.handIn, judged(second.handIn, []), [], request.atMost);
+  }
+  if (first.kind !== 'hand-in') return inVain(first);
+  const one = judged(first.handIn, []);
+  if (one.refused.length === 0) return proposal(first.handIn, one, [], request.atMost);
+  const count = one.refused.length === 1 ? 'One edit' : `${one.refused.length} edits`;
+  const refusals = refusalsText(one.refused);
+  const second = await dialogue.repair(fill(refusedPrompt, { count, refusals, again: dialogue.again }));
+  // what is good was handed in, whatever became of the turn that was to mend the rest
+  if (second.kind !== 'hand-in') return proposal(first.handIn, one, [], request.atMost);
+  return proposal(first.handIn, { ...judged(second.handIn, one.good), beyond: one.beyond }, one.good, request.atMost);
+}
+
+/** The proposal: what was kept before, what is good now, and what is refused even so. */
+function proposal(handIn: HandIn, { good, refused, beyond }: Judged, kept: readonly Edit[], atMost: number): End {
+  const edits = [...kept, ...good, ...refused.flatMap((r) => r.edit ?? [])];
+  const unread = refused.filter((r) => r.edit === null).length;
+  const notes = [
+    handIn.summary || (edits.length === 0 ? 'No edit was handed in.' : `${numbered(edits.length)} handed in.`),
+    ...(beyond > 0 ? [`${numbered(beyond)} more left out: at most ${atMost} asked for.`] : []),
+    ...(unread > 0 ? [`${numbered(unread)} could not be read.`] : []),
+  ];
+  return { kind: 'proposal', proposal: { edits, summary: notes.join(' ') } };
+}
+
+const numbered = (count: number) => `${count} ${count === 1 ? 'edit' : 'edits'}`;
+
+function inVain(turn: Exclude<Turn, { readonly kind: 'hand-in' }>): End {
+  switch (turn.kind) {
+    case 'failed':
+      return turn;
+    case 'limit':
+      return { kind: 'unusable', detail: 'a limit is spent: the reflection ended before anything was handed in' };
+    case 'declined':
+      return { kind: 'unusable', detail: 'the model declined to answer' };
+    case 'unreadable':
+      return { kind: 'unusable', detail: `no hand-in that can be used, after one repair turn: ${turn.problem}` };
+    default:
+      return turn satisfies never;
+  }
+}

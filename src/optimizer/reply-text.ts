@@ -1,0 +1,72 @@
+import { isHandIn } from './hand-in.ts';
+import { objectAt } from './json-text.ts';
+
+/** A hand-in found in the text of a reply, not yet checked; or why there is none that can be relied on. */
+export type ReadText =
+  | { readonly ok: true; readonly value: unknown }
+  | { readonly ok: false; readonly problem: string };
+
+/**
+ * Finds the one hand-in in the text of a reply: a JSON object with a list of edits, with or without a fence or prose
+ * around it. Closed thoughts are passed over. An object that does not end, thoughts that do not end, and two hand-ins
+ * that differ are none.
+ */
+export function readReplyText(reply: string): ReadText {
+  if (reply.trim() === '') return problem('the reply is empty');
+  const closed = /<\/(?:think|thinking)>/.exec(reply);
+  if (closed === null || /<(?:think|thinking)>/.test(reply.slice(0, closed.index))) return scan(reply, 0);
+  // thoughts that the server opened and the model closed, or the word in a text of the hand-in itself
+  const after = scan(reply.slice(closed.index + closed[0].length), 0);
+  return after.ok ? after : scan(reply, closed.index);
+}
+
+/** Objects that end before `from` are passed over. */
+function scan(text: string, from: number): ReadText {
+  const found: unknown[] = [];
+  let broken: string | null = null;
+  for (let at = nextStart(text, 0); at !== -1; ) {
+    const thought = thoughtAt(text, at);
+    if (thought === 'unclosed' && broken === null) return problem('the reply ends within its thoughts');
+    if (thought !== null) {
+      at = nextStart(text, thought === 'unclosed' ? at + 1 : thought);
+      continue;
+    }
+    const object = objectAt(text, at);
+    if (object.kind === 'cut' && /^\{[^{}]*"(?:edits|summary)"\s*:/.test(text.slice(at)))
+      return problem(
+        'the reply ends before its JSON object does, or a quotation mark inside a text is not written \\"',
+      );
+    if (object.kind === 'broken') broken ??= object.problem;
+    if (object.kind === 'whole' && object.end > from && isHandIn(object.value)) found.push(object.value);
+    at = nextStart(text, object.kind === 'whole' ? object.end : at + 1);
+  }
+  const [first, ...others] = found;
+  if (first === undefined)
+    return problem(
+      broken === null
+        ? 'there is no JSON object with "summary" and "edits" in the reply'
+        : `the JSON object can't be read: ${broken}`,
+    );
+  if (others.some((o) => JSON.stringify(o) !== JSON.stringify(first)))
+    return problem('there are two hand-ins in the reply, and they differ');
+  return { ok: true, value: first };
+}
+
+function problem(text: string): ReadText {
+  return { ok: false, problem: text };
+}
+
+/** Where the next object or thought may start; a brace counts only before a key, a comment or its end. */
+function nextStart(text: string, from: number): number {
+  const starts = /\{(?=\s*(?:["}/]|$))|<(?:think|thinking)>/g;
+  starts.lastIndex = from;
+  return starts.exec(text)?.index ?? -1;
+}
+
+/** Behind a thought that starts here; null = none does. */
+function thoughtAt(text: string, at: number): number | 'unclosed' | null {
+  const name = ['think', 'thinking'].find((n) => text.startsWith(`<${n}>`, at));
+  if (name === undefined) return null;
+  const end = text.indexOf(`</${name}>`, at);
+  return end === -1 ? 'unclosed' : end + name.length + 3;
+}

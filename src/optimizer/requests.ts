@@ -1,0 +1,134 @@
+import { printable } from '../ports/printable.ts';
+import type { ProposalRequest } from '../ports/proposals.ts';
+import { type DataFence, fencedDocument, plainText } from './fences.ts';
+import { historyText, SHORT_HISTORY } from './history.ts';
+import type { Readable } from './material.ts';
+import { answerFirst } from './rollout-text.ts';
+import { cutMiddle, shares } from './room.ts';
+
+/** Most characters of a first message beside the skill itself. Too many rollouts at once make a reader worse. */
+export const DIGEST_CHARACTERS = 24_000;
+/** Failing rollouts in a digest: so many at most, and as many as get so many characters each. */
+const MOST_SHOWN = 20;
+const LEAST_SHOWN = 600;
+/** Characters for the lines between the parts of a digest. */
+const AROUND = 400;
+const MOST_PASSES_SHOWN = 3;
+const MOST_LISTED = 60;
+const LISTED_LINE = 160;
+
+/** A first message, and the ids of the failing tasks that stand in it: only these can be cited. */
+export type Opening = { readonly text: string; readonly shown: readonly string[] };
+
+/** The first message to a model that reads rollouts by tools: what there is, not what is in it. */
+export function toolsOpening(
+  request: ProposalRequest,
+  rollouts: readonly Readable[],
+  fence: DataFence,
+  size: number,
+): Opening {
+  const failing = rollouts.filter((r) => r.fails).slice(0, Math.floor((MOST_LISTED * size) / DIGEST_CHARACTERS));
+  const list = failing.map((r) => `${r.id}: ${oneLine(r.instruction)}`).join('\n');
+  const hidden = rollouts.filter((r) => r.fails).length - failing.length;
+  const text = sections([
+    skillPart(request),
+    `These training tasks fail with it (id: the start of what is asked).${andMore(hidden, 'that fail')}\n${fence.wrap(list)}`,
+    passingPart(request),
+    historyPart(request, fence, Math.floor(size / 4)),
+    userPart(request),
+    `Look at what went wrong, then hand in at most ${request.atMost} edits. Fewer is fine.`,
+  ]);
+  return { text, shown: failing.map((r) => r.id) };
+}
+
+/** The one message to a model without tools: the skill, what failed and how, some of what passed, what was tried. */
+export function digest(
+  request: ProposalRequest,
+  rollouts: readonly Readable[],
+  fence: DataFence,
+  size: number,
+): Opening {
+  const allFailing = rollouts.filter((r) => r.fails);
+  const passes = rollouts.filter((r) => !r.fails && r.trajectory() !== null).slice(0, MOST_PASSES_SHOWN);
+  const passing = blocks(passes, fence, Math.floor(size / 8));
+  const rest = sections([
+    passes.length === 0 ? passingPart(request) : 'These pass with it:',
+    ...passes.map((r, at) => `Passing task ${r.id}\n${passing[at]}`),
+    historyPart(request, fence, Math.floor(size / 5)),
+    userPart(request),
+    `Hand in at most ${request.atMost} edits, as one JSON object. Fewer is fine.`,
+  ]);
+  const room = size - rest.length - AROUND;
+  const failing = allFailing.slice(0, Math.max(1, Math.min(MOST_SHOWN, Math.floor(room / LEAST_SHOWN))));
+  const fails = blocks(failing, fence, room);
+  const title =
+    'These training tasks fail with it: what was asked, the last words of the agent, and what it did before.';
+  const text = sections([
+    skillPart(request),
+    `${title}${andMore(allFailing.length - failing.length, 'that fail')}`,
+    ...failing.map((r, at) => `Failing task ${r.id}\n${fails[at]}`),
+    rest,
+  ]);
+  return { text, shown: failing.map((r) => r.id) };
+}
+
+/** Instruction and rollout of each, fenced; together at most `size` characters, of which instructions get a third at most. */
+function blocks(rollouts: readonly Readable[], fence: DataFence, size: number): readonly string[] {
+  const around = 2 * fence.wrap('').length + 120;
+  const room = Math.max(0, size - rollouts.length * around);
+  const asked = rollouts.map((r) => plainText(r.instruction).trim());
+  const did = rollouts.map((r) => {
+    const trajectory = r.trajectory();
+    return trajectory === null ? '' : answerFirst(trajectory, r.instruction);
+  });
+  const lengths = (texts: readonly string[]) => texts.map((t) => t.length);
+  const total = (numbers: readonly number[]) => numbers.reduce((a, b) => a + b, 0);
+  const forAsked = shares(lengths(asked), Math.max(Math.floor(room / 3), room - total(lengths(did))));
+  const forDid = shares(lengths(did), room - total(forAsked));
+  return rollouts.map((_, at) => {
+    const instruction = fence.wrap(cutMiddle(asked[at]!, forAsked[at]!));
+    return `What was asked:\n${instruction}\nWhat the agent did:\n${fence.wrap(cutMiddle(did[at]!, forDid[at]!))}`;
+  });
+}
+
+function sections(parts: readonly string[]): string {
+  return parts.filter((p) => p !== '').join('\n\n');
+}
+
+/** First in each message: the document whose texts edits name as their targets. */
+function skillPart(request: ProposalRequest): string {
+  return `The skill as it stands, between the fences:\n\n${fencedDocument(request.text)}`;
+}
+
+function passingPart(request: ProposalRequest): string {
+  const { passing } = request;
+  if (passing.length === 0) return 'No training task passes with it yet.';
+  const shown = passing.slice(0, MOST_LISTED).map((id) => printable(id));
+  const hidden = passing.length - shown.length;
+  return `These pass and must go on passing: ${shown.join(', ')}${hidden > 0 ? ` and ${hidden} more` : ''}.`;
+}
+
+function historyPart(request: ProposalRequest, fence: DataFence, size: number): string {
+  const text = historyText(request, SHORT_HISTORY);
+  if (text === '') return '';
+  const shown = fence.wrap(cutMiddle(text, size));
+  return `What was tried before, newest first. What did not help will not help when it is sent again; another way may.\n${shown}`;
+}
+
+function userPart({ notes, banned }: ProposalRequest): string {
+  return sections([
+    notes.length === 0 ? '' : `The owner of the skill asks you:\n${notes.map((n) => `- ${n}`).join('\n')}`,
+    banned.length === 0
+      ? ''
+      : `The owner wants none of these texts in the skill:\n${banned.map((b) => `- ${JSON.stringify(b)}`).join('\n')}`,
+  ]);
+}
+
+function andMore(count: number, what: string): string {
+  return count > 0 ? ` There are ${count} more ${what}; these are shown first.` : '';
+}
+
+function oneLine(text: string): string {
+  const line = plainText(text).replace(/\s+/g, ' ').trim();
+  return line.length <= LISTED_LINE ? line : `${line.slice(0, LISTED_LINE - 1)}…`;
+}
