@@ -24,10 +24,19 @@ const handInShape = z.object({
 });
 
 /** The form of a hand-in, as JSON Schema for a tool. */
-export const handInSchema: object = (() => {
-  const { $schema: _, ...schema } = z.toJSONSchema(handInShape);
+export const handInSchema: object = jsonSchema(handInShape, 'output');
+
+/** A shape as plain JSON Schema: what some providers refuse, and no model needs, is left out. */
+export function jsonSchema(shape: z.ZodType, io: 'input' | 'output'): object {
+  const { $schema: _, ...schema } = z.toJSONSchema(shape, {
+    io,
+    override: ({ jsonSchema }) => {
+      delete jsonSchema.default;
+      if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum;
+    },
+  });
   return schema;
-})();
+}
 
 /** One edit of a hand-in: as it was meant, or why it is none. */
 export type ReadEdit = { readonly edit: Edit } | { readonly problem: string };

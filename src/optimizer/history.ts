@@ -28,7 +28,7 @@ export function historyText(request: ProposalRequest, size: HistorySize): string
     ...more(tried.length - edits.length, 'older edit'),
     ...drafts.map((d) =>
       [
-        `- step ${d.step}: these ${d.edits.length} edits together did not make the skill better; it says nothing against a single one`,
+        `- step ${d.step}: this draft of ${d.edits.length} did not make the skill better as a whole; it says nothing against a single edit`,
         ...d.edits.map((e) => editText(e, size)),
       ].join('\n'),
     ),

@@ -28,7 +28,8 @@ export function objectAt(text: string, start: number): FoundObject {
     if (c === '{' || c === '[') open.push(c === '{' ? '}' : ']');
     if (c === '}' || c === ']') {
       if (open.pop() !== c) return { kind: 'broken', problem: `a ${c} closes what was not opened` };
-      json = json.replace(/,\s*$/, '');
+      const before = json.trimEnd();
+      if (before.endsWith(',')) json = before.slice(0, -1);
     }
     json += c;
     at += 1;

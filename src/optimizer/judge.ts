@@ -28,16 +28,17 @@ export function judge(
 ): Judged {
   const atMost = request.atMost - kept.length;
   const seen = new Set(kept.map(editIdentity));
-  const read = handIn.edits.filter((e) => {
-    if (!('edit' in e)) return true;
-    const identity = editIdentity(e.edit);
-    return !seen.has(identity) && seen.add(identity);
-  });
+  const read = handIn.edits
+    .map((one, at) => ({ one, n: at + 1 }))
+    .filter(({ one }) => {
+      if (!('edit' in one)) return true;
+      const identity = editIdentity(one.edit);
+      return !seen.has(identity) && seen.add(identity);
+    });
   const citable = new Map(shown.map((id) => [id, taskOf(request, id)]));
   const good: Edit[] = [];
   const refused: Refusal[] = [];
-  for (const [at, one] of read.slice(0, atMost).entries()) {
-    const n = at + 1;
+  for (const { one, n } of read.slice(0, atMost)) {
     if ('problem' in one) {
       refused.push({ edit: null, n, why: one.problem, rule: 'Each edit has op, target, content, cites and reason.' });
       continue;

@@ -2,10 +2,10 @@ import { z } from 'zod';
 import type { ModelTool } from '../ports/model.ts';
 import type { ProposalRequest } from '../ports/proposals.ts';
 import { type DataFence, fencedDocument } from './fences.ts';
-import { handInSchema } from './hand-in.ts';
+import { handInSchema, jsonSchema } from './hand-in.ts';
 import { historyText, LONG_HISTORY } from './history.ts';
 import type { Readable } from './material.ts';
-import { cutMiddle } from './room.ts';
+import { cutMiddle, shares } from './room.ts';
 
 /** The one way to hand in. */
 export const HAND_IN = 'hand_in';
@@ -52,12 +52,13 @@ const descriptions: Readonly<Record<ToolName, string>> = {
   read_history: 'Shows the edits that were tried before, kept and refused, with what came of them.',
 };
 
-/** What the model may call. `input` is what the caller gives: with defaults, so that little has to be said. */
+/** What the model may call. What has a default need not be given. */
 export const tools: readonly ModelTool[] = [
-  ...(Object.keys(shapes) as ToolName[]).map((name) => {
-    const { $schema: _, ...schema } = z.toJSONSchema(shapes[name], { io: 'input' });
-    return { name, description: descriptions[name], schema };
-  }),
+  ...(Object.keys(shapes) as ToolName[]).map((name) => ({
+    name,
+    description: descriptions[name],
+    schema: jsonSchema(shapes[name], 'input'),
+  })),
   {
     name: HAND_IN,
     description: 'Hands in your edits. Call it once, with all of them, when you are done.',
@@ -160,16 +161,20 @@ export class Reader {
     const one = id === undefined ? undefined : this.find(id);
     if (id !== undefined && one === undefined) return this.noRollout(id);
     const wanted = text.toLowerCase();
-    const hits: string[] = [];
-    let count = 0;
-    for (const rollout of one === undefined ? this.rollouts : [one])
-      for (const [at, line] of rollout.lines().entries()) {
-        if (!line.toLowerCase().includes(wanted)) continue;
-        count += 1;
-        if (hits.length < MOST_HITS) hits.push(`${rollout.id} ${at + 1}| ${around(line, wanted)}`);
-      }
+    const found = (one === undefined ? this.rollouts : [one]).map((rollout) =>
+      rollout
+        .lines()
+        .flatMap((line, at) =>
+          line.toLowerCase().includes(wanted) ? `${rollout.id} ${at + 1}| ${around(line, wanted)}` : [],
+        ),
+    );
+    // one rollout full of hits leaves room for those of the others
+    const counts = found.map((lines) => lines.length);
+    const shown = shares(counts, MOST_HITS);
+    const hits = found.flatMap((lines, at) => lines.slice(0, shown[at]));
+    const count = counts.reduce((a, b) => a + b, 0);
     if (count === 0) return right('No line holds this text.');
-    const more = count > hits.length ? `, the first ${hits.length} are` : '';
+    const more = count > hits.length ? `, these ${hits.length} among them` : '';
     return right(
       `${count} ${count === 1 ? 'line holds' : 'lines hold'} it${more}:\n${this.fence.wrap(hits.join('\n'))}`,
     );

@@ -79,7 +79,8 @@ async function reflect(dialogue: Dialogue, request: ProposalRequest, options: Pr
   const second = await dialogue.repair(fill(refusedPrompt, { count, refusals, again: dialogue.again }));
   // what is good was handed in, whatever became of the turn that was to mend the rest
   if (second.kind !== 'hand-in') return proposal(first.handIn, one, [], request.atMost);
-  return proposal(first.handIn, { ...judged(second.handIn, one.good), beyond: one.beyond }, one.good, request.atMost);
+  const two = judged(second.handIn, one.good);
+  return proposal(first.handIn, { ...two, beyond: one.beyond + two.beyond }, one.good, request.atMost);
 }
 
 /** The proposal: what was kept before, what is good now, and what is refused even so. */

@@ -64,6 +64,7 @@ describe('there is no hand-in', () => {
     ['two that differ', `${json}\n${other}`, 'differ'],
     ['an example before one that is cut', `Such as ${other}. Now mine: ${json.slice(0, -30)}`, 'ends before'],
     ['an unescaped quotation mark', '{"summary": "a "b" c", "edits": []}', "can't be read"],
+    ['the same piece over and over', '{"a '.repeat(50_000), 'full of braces'],
     ['brackets that do not match', '{"summary": "", "edits": [}', "can't be read"],
   ])('in %s', (_, text, why) => {
     expect(value(text)).toContain(why);

@@ -6,6 +6,9 @@ export type ReadText =
   | { readonly ok: true; readonly value: unknown }
   | { readonly ok: false; readonly problem: string };
 
+/** Braces that nothing closes: with more of them a reply is noise, and takes long to look through. */
+const MOST_CUT = 20;
+
 /**
  * Finds the one hand-in in the text of a reply: a JSON object with a list of edits, with or without a fence or prose
  * around it. Closed thoughts are passed over. An object that does not end, thoughts that do not end, and two hand-ins
@@ -24,6 +27,7 @@ export function readReplyText(reply: string): ReadText {
 function scan(text: string, from: number): ReadText {
   const found: unknown[] = [];
   let broken: string | null = null;
+  let misses = 0;
   for (let at = nextStart(text, 0); at !== -1; ) {
     const thought = thoughtAt(text, at);
     if (thought === 'unclosed' && broken === null) return problem('the reply ends within its thoughts');
@@ -36,6 +40,7 @@ function scan(text: string, from: number): ReadText {
       return problem(
         'the reply ends before its JSON object does, or a quotation mark inside a text is not written \\"',
       );
+    if (object.kind === 'cut' && ++misses > MOST_CUT) return problem('it is full of braces that nothing closes');
     if (object.kind === 'broken') broken ??= object.problem;
     if (object.kind === 'whole' && object.end > from && isHandIn(object.value)) found.push(object.value);
     at = nextStart(text, object.kind === 'whole' ? object.end : at + 1);

@@ -117,7 +117,7 @@ function historyPart(request: ProposalRequest, fence: DataFence, size: number): 
 
 function userPart({ notes, banned }: ProposalRequest): string {
   return sections([
-    notes.length === 0 ? '' : `The owner of the skill asks you:\n${notes.map((n) => `- ${n}`).join('\n')}`,
+    notes.length === 0 ? '' : `The owner of the skill asks you:\n${notes.map((n) => `- ${printable(n)}`).join('\n')}`,
     banned.length === 0
       ? ''
       : `The owner wants none of these texts in the skill:\n${banned.map((b) => `- ${JSON.stringify(b)}`).join('\n')}`,
