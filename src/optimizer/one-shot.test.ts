@@ -94,6 +94,22 @@ describe('the one message', () => {
       expect(sent).toContain(text);
   });
 
+  test('shows the newest of a long history first', async () => {
+    const tried = Array.from({ length: 40 }, (_, n) => ({
+      edit: edit({ content: `Try ${n}.` }),
+      round: n,
+      fate: 'failed-screening' as const,
+      evidence: `alpha still failed with it (${n})`,
+    }));
+    const m = model(says(handInText()));
+    await reflect(m, { tried });
+    const sent = m.sent(0);
+    expect(sent.match(/Try \d+\./g)?.slice(0, 2)).toEqual(['Try 39.', 'Try 38.']);
+    expect(sent).toContain('alpha still failed with it (39)');
+    expect(sent).not.toContain('Try 0.');
+    expect(sent).toContain('and 28 older edits');
+  });
+
   test('never has what a verifier said', async () => {
     const m = model(says('no'), says(handInText()));
     await reflect(m, { passes: [passing('gamma')] });
@@ -225,6 +241,15 @@ describe('the repair turn', () => {
     for (const end of [says('Hm.'), says('', 'refused'), modelError('quota')])
       expect((await proposed(model(given, end))).edits).toEqual([edit(), missing]);
     expect((await proposed(model(given), {}, { mayCall: () => false })).edits).toEqual([edit(), missing]);
+  });
+
+  test('brings in no more edits than were asked for', async () => {
+    const others = [edit({ content: 'Second.' }), edit({ content: 'Third.' })];
+    const { edits, summary } = await proposed(model(says(handInText(missing, edit())), says(handInText(...others))), {
+      atMost: 2,
+    });
+    expect(edits).toEqual([edit(), others[0]!]);
+    expect(summary).toContain('1 edit more left out');
   });
 
   test('an edit that cites nobody, or brings in a banned text, is told', async () => {
