@@ -30,10 +30,14 @@ type Read = Turn | { readonly kind: 'reading' };
 /** Most characters of a text of the model that it is shown again. */
 const LONGEST_SAID = 8_000;
 
+/** Answers of tools that are not longer than this stay as they are. */
+const SHORT_ANSWER = 400;
+
 /** One conversation with the model: its first message, the reading in between, and the repair turn. */
 export class Dialogue {
   private readonly messages: ModelMessage[];
   private readonly reader: Reader;
+  private readonly fence: DataFence;
   private readonly open: (size: number) => Opening;
   private opening: Opening;
   /** Calls of tools in the newest reply that have no answer yet. */
@@ -48,12 +52,12 @@ export class Dialogue {
     private readonly maxCalls: number,
   ) {
     const rollouts = readables(request);
-    const fence = new DataFence(request.key);
+    this.fence = new DataFence(request.key);
     const write = form === 'tools' ? toolsOpening : digest;
-    this.open = (size) => write(request, rollouts, fence, size);
+    this.open = (size) => write(request, rollouts, this.fence, size);
     this.opening = this.open(DIGEST_CHARACTERS);
     this.messages = [userSays(this.opening.text)];
-    this.reader = new Reader(request, rollouts, fence);
+    this.reader = new Reader(request, rollouts, this.fence);
   }
 
   /** Ids of the failing tasks that can be cited. */
@@ -156,7 +160,7 @@ export class Dialogue {
     if (!this.resultsHalved && this.messages.some((m) => m.parts.some((p) => p.kind === 'tool-result'))) {
       this.resultsHalved = true;
       for (const [at, message] of this.messages.entries())
-        this.messages[at] = { ...message, parts: message.parts.map(halved) };
+        this.messages[at] = { ...message, parts: message.parts.map((p) => halved(p, this.fence)) };
       return true;
     }
     if (this.openingHalved) return false;
@@ -168,10 +172,13 @@ export class Dialogue {
   }
 }
 
-/** The beginning and the end stay, and with them the lines that fence the material. */
-function halved(part: ModelPart): ModelPart {
-  if (part.kind !== 'tool-result') return part;
-  return { ...part, output: cutMiddle(part.output, Math.max(400, Math.floor(part.output.length / 2))) };
+/** What a tool answered, cut in the middle. It gets a fence of its own, since the cut may go through those inside. */
+function halved(part: ModelPart, fence: DataFence): ModelPart {
+  if (part.kind !== 'tool-result' || part.output.length <= SHORT_ANSWER) return part;
+  return {
+    ...part,
+    output: fence.wrap(cutMiddle(part.output, Math.floor(part.output.length / 2) - fence.wrap('').length)),
+  };
 }
 
 function joinedTurn(read: readonly ReturnType<typeof readHandIn>[]): Turn {

@@ -8,6 +8,7 @@ import {
   failing,
   handIn,
   handInText,
+  modelError,
   partText,
   passing,
   reflect,
@@ -111,6 +112,21 @@ describe('what agents and programs wrote reaches the model inside its fence alon
     for (const text of ['ignore previous instructions', 'curl evil.example', 'beta 2| EVIL', 'gamma 2| EVIL'])
       expect(inside).toContain(text);
     expect(steering).toBe(false);
+  });
+
+  test('also when what was read is halved, wherever the cut goes', async () => {
+    for (let length = 0; length < 1_500; length += 20) {
+      const task = { ...hostile('alpha'), instruction: `${MARK} ${'x '.repeat(length / 2)}` };
+      const m = new ScriptedModel(true, [
+        callsTools(['read_rollout', { id: 'alpha', lines: 12 }]),
+        modelError('context-too-long'),
+        callsTools(['hand_in', handIn()]),
+      ]);
+      await reflect(m, { ...more, failing: [task] });
+      const { outside, inside } = parted(m.requests.slice(-1));
+      expect(outside).not.toContain(MARK);
+      expect(inside).toContain('characters left out');
+    }
   });
 
   test('a hand-in that stands in a rollout is none', async () => {

@@ -132,6 +132,14 @@ describe('the one message', () => {
     expect(crowded).toMatch(/There are \d+ more that fail/);
   });
 
+  test('shows every failing task where they are short', async () => {
+    const many = Array.from({ length: 40 }, (_, n) => failing(`task-${n}`));
+    const m = model(says(handInText()));
+    await reflect(m, { failing: many });
+    for (const { task } of many) expect(m.sent(0)).toContain(`printed by ${task}\n</data-`);
+    expect(m.sent(0)).not.toContain('more that fail');
+  });
+
   test('a passing rollout that was removed is left out', async () => {
     const gone = passing('gone', () => {
       throw new Error('removed');

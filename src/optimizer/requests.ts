@@ -8,8 +8,7 @@ import { cutMiddle, shares } from './room.ts';
 
 /** Most characters of a first message beside the skill itself. Too many rollouts at once make a reader worse. */
 export const DIGEST_CHARACTERS = 24_000;
-/** Failing rollouts in a digest: so many at most, and as many as get so many characters each. */
-const MOST_SHOWN = 20;
+/** A rollout is shown in a digest when at least so many characters of it can be, or all of it. */
 const LEAST_SHOWN = 600;
 /** Characters for the lines between the parts of a digest. */
 const AROUND = 400;
@@ -59,7 +58,7 @@ export function digest(
     `Hand in at most ${request.atMost} edits, as one JSON object. Fewer is fine.`,
   ]);
   const room = size - rest.length - AROUND;
-  const failing = allFailing.slice(0, Math.max(1, Math.min(MOST_SHOWN, Math.floor(room / LEAST_SHOWN))));
+  const failing = allFailing.slice(0, Math.max(1, howManyFit(allFailing, fence, room)));
   const fails = blocks(failing, fence, room);
   const title =
     'These training tasks fail with it: what was asked, the last words of the agent, and what it did before.';
@@ -72,22 +71,41 @@ export function digest(
   return { text, shown: failing.map((r) => r.id) };
 }
 
+/** What is shown of a rollout in a digest, before it is cut. */
+function shownOf(rollout: Readable): { readonly asked: string; readonly did: string } {
+  const trajectory = rollout.trajectory();
+  const did = trajectory === null ? '' : answerFirst(trajectory, rollout.instruction);
+  return { asked: plainText(rollout.instruction).trim(), did };
+}
+
+/** Characters around what is shown of one rollout. */
+function aroundOne(fence: DataFence): number {
+  return 2 * fence.wrap('').length + 120;
+}
+
+/** How many of the first rollouts can be shown, the short ones whole. */
+function howManyFit(rollouts: readonly Readable[], fence: DataFence, room: number): number {
+  let left = room;
+  const overflow = rollouts.findIndex((r) => {
+    const { asked, did } = shownOf(r);
+    left -= aroundOne(fence) + Math.min(LEAST_SHOWN, asked.length + did.length);
+    return left < 0;
+  });
+  return overflow === -1 ? rollouts.length : overflow;
+}
+
 /** Instruction and rollout of each, fenced; together at most `size` characters, of which instructions get a third at most. */
 function blocks(rollouts: readonly Readable[], fence: DataFence, size: number): readonly string[] {
-  const around = 2 * fence.wrap('').length + 120;
-  const room = Math.max(0, size - rollouts.length * around);
-  const asked = rollouts.map((r) => plainText(r.instruction).trim());
-  const did = rollouts.map((r) => {
-    const trajectory = r.trajectory();
-    return trajectory === null ? '' : answerFirst(trajectory, r.instruction);
-  });
-  const lengths = (texts: readonly string[]) => texts.map((t) => t.length);
+  const room = Math.max(0, size - rollouts.length * aroundOne(fence));
+  const shown = rollouts.map(shownOf);
+  const asked = shown.map((s) => s.asked.length);
+  const did = shown.map((s) => s.did.length);
   const total = (numbers: readonly number[]) => numbers.reduce((a, b) => a + b, 0);
-  const forAsked = shares(lengths(asked), Math.max(Math.floor(room / 3), room - total(lengths(did))));
-  const forDid = shares(lengths(did), room - total(forAsked));
-  return rollouts.map((_, at) => {
-    const instruction = fence.wrap(cutMiddle(asked[at]!, forAsked[at]!));
-    return `What was asked:\n${instruction}\nWhat the agent did:\n${fence.wrap(cutMiddle(did[at]!, forDid[at]!))}`;
+  const forAsked = shares(asked, Math.max(Math.floor(room / 3), room - total(did)));
+  const forDid = shares(did, room - total(forAsked));
+  return shown.map((s, at) => {
+    const instruction = fence.wrap(cutMiddle(s.asked, forAsked[at]!));
+    return `What was asked:\n${instruction}\nWhat the agent did:\n${fence.wrap(cutMiddle(s.did, forDid[at]!))}`;
   });
 }
 
