@@ -7,7 +7,7 @@ import type { Flags } from '../session/effective-config.ts';
 import { runSession, stopped } from '../session/run.ts';
 import { Session } from '../session/session.ts';
 import type { Io } from './io.ts';
-import { withLeakScan } from './leaks.ts';
+import { leaksOf } from './leaks.ts';
 import { shownDir } from './read-state.ts';
 import type { Show } from './show.ts';
 import { skillCommands } from './skill-commands.ts';
@@ -80,7 +80,7 @@ async function searchOn(
       );
     const workers = workersOf(session.config);
     const rollouts = backendOf(session, { ...o, rehearsalDelayMs: delayMs });
-    const { proposals, leakOf } = withLeakScan(session, o.dir, optimizerOf(session, o.dir));
+    const proposals = optimizerOf(session, o.dir);
     const findings = await preflight([
       rollouts,
       proposals,
@@ -115,7 +115,7 @@ async function searchOn(
       rollouts,
       proposals,
       redact: redactor(),
-      leakOf,
+      leaks: leaksOf(session, o.dir),
       inputs: control.inputs,
       signal: control.signal,
       hold: control.hold,

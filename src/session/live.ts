@@ -1,7 +1,7 @@
 import type { Journal } from '../journal/journal.ts';
-import type { Edit } from '../ports/edit.ts';
 import type { Interruption, SkillOps } from '../ports/engine.ts';
 import type { InputSource } from '../ports/inputs.ts';
+import type { LeakScan } from '../ports/leak.ts';
 import type { Proposals } from '../ports/proposals.ts';
 import type { Hold } from './hold.ts';
 import type { PoolOptions } from './pool.ts';
@@ -11,8 +11,7 @@ export type Live = PoolOptions & {
   readonly journal: Journal;
   readonly proposals: Proposals;
   readonly ops: SkillOps;
-  /** What an edit to this text would carry from the tasks into the skill, in a sentence that names no task; null = nothing. */
-  readonly leakOf: (edit: Edit, text: string) => string | null;
+  readonly leaks: LeakScan;
   readonly inputs: InputSource;
   /** The environment is not the one of the outcomes in the log. */
   readonly drift: Extract<Interruption, { kind: 'environment.changed' }> | null;

@@ -29,10 +29,12 @@ export async function performReflection(
     notes: ask.notes,
     banned: ask.banned,
   };
+  await mayAsk(live);
+  const leakOf = await orInterrupted(live.signal, live.leaks());
   const options: ProposalOptions = {
     signal: live.signal,
     check: (edit) => {
-      const detail = live.leakOf(edit, texts.draft);
+      const detail = leakOf(edit, texts.draft);
       return detail === null ? live.ops.apply(texts.draft, edit) : { ok: false, reason: 'leak', detail };
     },
     onCall: ({ model, usage, durationMs, problem }) => {
@@ -42,7 +44,6 @@ export async function performReflection(
     },
     mayCall: () => live.ledger.spent('loop') === null,
   };
-  await mayAsk(live);
   live.journal.append({ type: 'reflection.started', key: ask.key, round: ask.round, failing: request.failing.length });
   for (let failures = 0; ; ) {
     await mayAsk(live);
@@ -70,7 +71,7 @@ export async function performReflection(
                   content: await live.redact(e.content),
                   cites: await Promise.all(e.cites.map(live.redact)),
                   reason: await live.redact(e.reason),
-                  ...leaked(live.leakOf(e, texts.draft)),
+                  ...leaked(leakOf(e, texts.draft)),
                 })),
               ),
             },

@@ -1,10 +1,10 @@
 import { type FinalizeResult, finalize } from '../engine/finalize.ts';
 import { type LoopResult, optimize } from '../engine/loop.ts';
 import type { Redactor } from '../journal/redact.ts';
-import type { Edit } from '../ports/edit.ts';
 import { fail, SkilloptError } from '../ports/failure.ts';
 import { shortHash } from '../ports/hash.ts';
 import type { Input, InputSource } from '../ports/inputs.ts';
+import type { LeakScan } from '../ports/leak.ts';
 import type { Proposals } from '../ports/proposals.ts';
 import type { Rollouts } from '../ports/rollouts.ts';
 import { ActualLedger } from './actual-ledger.ts';
@@ -21,8 +21,7 @@ export type RunParts = {
   readonly rollouts: Rollouts;
   readonly proposals: Proposals;
   readonly redact: Redactor;
-  /** What an edit to a text would carry from the tasks into the skill; null = nothing. */
-  readonly leakOf: (edit: Edit, text: string) => string | null;
+  readonly leaks: LeakScan;
   readonly inputs: InputSource;
   readonly signal: AbortSignal;
   readonly hold: Hold;
@@ -79,7 +78,7 @@ export async function runSession(session: Session, parts: RunParts): Promise<Run
     texts,
     redact: parts.redact,
     ops,
-    leakOf: parts.leakOf,
+    leaks: parts.leaks,
     ledger,
     backoffMs: parts.backoffMs,
     drift: drift === '' ? null : { kind: 'environment.changed', what: drift, versions: { ...versions } },

@@ -94,7 +94,7 @@ export type Play = {
   /** Reports of the backend before they are handed on. */
   readonly meddle?: (report: RolloutReport, request: RolloutRequest) => RolloutReport;
   readonly proposals?: Proposals;
-  readonly leakOf?: Live['leakOf'];
+  readonly leaks?: Live['leaks'];
   readonly batches?: boolean;
   readonly drift?: Live['drift'];
   readonly signal?: AbortSignal;
@@ -281,7 +281,7 @@ export async function play(o: Play): Promise<Played> {
     texts,
     redact: makeRedactor([]),
     ops,
-    leakOf: o.leakOf ?? (() => null),
+    leaks: o.leaks ?? (async () => () => null),
     ledger,
     backoffMs: [0],
     inputs: o.inputs ?? (() => []),

@@ -1,13 +1,9 @@
-import type { Edit } from '../ports/edit.ts';
-import type { LeakMaterial } from '../ports/leak.ts';
+import type { LeakMaterial, LeakOf } from '../ports/leak.ts';
 import { applyEdit } from './edits.ts';
 import { type LeakIndex, LeakIndexBuilder, type LeakKind, PATTERN_START } from './leak-index.ts';
 import { windowKey, windowLengths } from './leak-windows.ts';
 import { literalsOf, squeezed, wordsOf } from './leak-words.ts';
 import { countLineFeeds, toLf } from './lines.ts';
-
-/** What an edit to a text would carry from the tasks into the skill, in a sentence; null = nothing was found. */
-export type LeakScanner = (edit: Edit, text: string) => string | null;
 
 /**
  * Looks for what tasks know and a skill may not carry: names of tasks, paths, expected values, patterns, and long
@@ -19,14 +15,14 @@ export type LeakScanner = (edit: Edit, text: string) => string | null;
  * of code that say no more than any program does. Two edits of one round that complete a leak between them are not
  * found either, since each is held against the same draft.
  */
-export function leakScanner(material: LeakMaterial, seedText: string): LeakScanner {
+export function leakScanner(material: LeakMaterial, seedText: string): LeakOf {
   const builder = new LeakIndexBuilder(seedText);
   for (const task of material.tasks) builder.add(task);
   return scannerOf(builder.finish(material.paths), seedText);
 }
 
 /** `leakScanner` for an index that was built before, of the same seed. */
-export function scannerOf(index: LeakIndex, seedText: string): LeakScanner {
+export function scannerOf(index: LeakIndex, seedText: string): LeakOf {
   const inSeed = keysOf(index, toLf(seedText));
   let last: { readonly text: string; readonly keys: ReadonlySet<string | number> } | null = null;
   return (edit, text) => {
