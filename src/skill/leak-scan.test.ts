@@ -220,6 +220,8 @@ describe('distinctive', () => {
     ['route-66', false],
     ['internationalization', false],
     ['3f9a77c1', true],
+    ["lines[0].split('=')[1].strip", false],
+    ['http://www.w3.org/2000/svg', false],
   ])('%s: %p', (literal, is) => {
     expect(isDistinctive(literal, 8)).toBe(is);
   });
@@ -230,6 +232,11 @@ describe('distinctive', () => {
     ['$LOGS_DIR/verifier', false],
     ['%02d%s\\n', false],
     ['[0-9]+', false],
+    ['^[a-f0-9]{64}$', false],
+    ['^\\d+(\\.\\d+)?$', false],
+    ['^\\d{4}-\\d{2}-\\d{2}$', false],
+    ['^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$', false],
+    ['^[A-Z]{3}-\\d{4}$', true],
     ['{ print NR ". " $0 }', false],
   ])('%s reads as a pattern: %p', (text, is) => {
     expect(isPattern(text)).toBe(is);

@@ -69,7 +69,7 @@ export function canonical(literal: string): string {
 
 /** Numbers of five digits and more that everyone knows. */
 const everyonesNumbers = new Set(
-  '12345 123456 1234567 12345678 123456789 1234567890 16384 32767 32768 65535 65536 99999 999999 86399 18.04 20.04 22.04 24.04 255255'.split(
+  '12345 123456 1234567 12345678 123456789 1234567890 16384 32767 32768 65535 65536 99999 999999 86399 18.04 20.04 22.04 24.04 1.414 1.618 2.718 3.142'.split(
     ' ',
   ),
 );
@@ -93,7 +93,8 @@ export function isDistinctive(literal: string, shortest: number): boolean {
     return significant >= (literal.includes('.') ? 4 : 5);
   }
   if (date.test(literal)) return true;
-  if (literal.length < shortest || !/\p{L}/u.test(literal)) return false;
+  // expressions of a program and paths have parts that are looked at for themselves
+  if (literal.length < shortest || !/\p{L}/u.test(literal) || /["'`()[\]{}<>,;=|/\\]/.test(literal)) return false;
   if ((literal.match(/\p{N}/gu)?.length ?? 0) < 2) return false;
   return !everyonesNames.test(literal) && !numberedWord.test(literal) && !pinnedVersion.test(literal);
 }
@@ -108,9 +109,18 @@ const signs: readonly RegExp[] = [
   /\([^()\s]*\w\|\w[^()\s]*\)/,
 ];
 
+/** Patterns that anybody writes: one kind of character some times over, numbers, dates, UUIDs. */
+const everyonesPatterns: readonly RegExp[] = [
+  /^\^?\(?(?:\[[^\]]*\]|\\[dwsDWS]|\.)(?:[+*?]|\{[\d,]+\})*\)?\$?$/,
+  /^\^?(?:\[[-+]+\]\??|-\?)?(?:\\d|\[0-9\])[+*](?:\((?:\?:)?\\\.(?:\\d|\[0-9\])[+*]\)\?)?\$?$/,
+  /^\^?(?:\\d|\[0-9\])\{4\}-(?:\\d|\[0-9\])\{2\}-(?:\\d|\[0-9\])\{2\}\$?$/,
+  /^\^?(\[[0-9a-fA-F-]+\])\{8\}-(?:\1\{4\}-){3}\1\{12\}\$?$/,
+];
+
 /** Reads as a regular expression that says something: two kinds of its signs in eight characters and more. */
 export function isPattern(text: string): boolean {
   const bare = text.replace(/\s+/g, '');
+  if (everyonesPatterns.some((pattern) => pattern.test(bare))) return false;
   return bare.length >= SHORTEST_PATTERN && signs.filter((sign) => sign.test(bare)).length >= 2;
 }
 
@@ -150,5 +160,5 @@ export const codeWords: ReadonlySet<string> = new Set(
   string number value values key keys item items index i j k n x s f e r w b m nr end begin line lines row rows col
   column columns count sum total min max mean subprocess check capture_output shell expected actual message error msg
   const let var new async await function public static void main args argv type object array length push map filter
-  dev null eq ne lt gt le ge new old`.split(/\s+/),
+  dev null eq ne lt gt le ge new old time start_time end_time elapsed start stop timeout`.split(/\s+/),
 );
