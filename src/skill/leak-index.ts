@@ -13,7 +13,16 @@ import {
   WindowCounts,
   windowKey,
 } from './leak-windows.ts';
-import { canonical, isDistinctive, isPattern, literalsOf, SHORTEST_PATTERN, squeezed, wordsOf } from './leak-words.ts';
+import {
+  canonical,
+  harborPathsIn,
+  isDistinctive,
+  isPattern,
+  literalsOf,
+  SHORTEST_PATTERN,
+  squeezed,
+  wordsOf,
+} from './leak-words.ts';
 
 /** What a skill would carry. */
 export type LeakKind = 'task' | 'path' | 'value' | 'pattern' | 'verifier' | 'solution' | 'instruction';
@@ -28,8 +37,8 @@ export type LeakIndex = {
   /** Squeezed patterns, by their first characters. */
   readonly patterns: ReadonlyMap<string, readonly string[]>;
   readonly paths: readonly string[];
-  /** All that agents are shown, in lower case: which of Harbor's paths it names is looked up in it. */
-  readonly shown: string;
+  /** Harbor's paths that agents are shown. */
+  readonly shownPaths: ReadonlySet<string>;
 };
 
 /** Shortest literal of letters and digits: of an expected value or between quotation marks, and of other text. */
@@ -70,7 +79,8 @@ export class LeakIndexBuilder {
   };
   private readonly patterns = new Map<string, Set<string>>();
 
-  private readonly shown: string[] = [];
+  private readonly shownPaths = new Set<string>();
+  private tasks = 0;
 
   /** The words of the seed are no news. */
   constructor(seedText: string) {
@@ -78,7 +88,8 @@ export class LeakIndexBuilder {
   }
 
   add(task: TaskSecrets): void {
-    const index = this.shown.push(task.instruction.toLowerCase()) - 1;
+    const index = this.tasks++;
+    for (const { text } of harborPathsIn(task.instruction)) this.shownPaths.add(text);
     const told = this.vocabulary.learnAll(wordsOf(task.instruction));
     const shown = shownOf(told);
     const shownLiterals = new Set(literalsOf(task.instruction).map((l) => l.text));
@@ -180,7 +191,6 @@ export class LeakIndexBuilder {
 
   /** `paths`: absolute ones that no skill may name. */
   finish(paths: readonly string[]): LeakIndex {
-    const tasks = this.shown.length;
     const windows = new Map<number, LeakKind>();
     const never = Number.POSITIVE_INFINITY;
     // the later ones say more about what it is
@@ -195,7 +205,7 @@ export class LeakIndexBuilder {
     const literals = new Map<string, LeakKind>();
     for (const [kind, tooMany] of [
       ['solution', METHOD],
-      ['verifier', Math.max(CONVENTION, tasks / 2)],
+      ['verifier', Math.max(CONVENTION, this.tasks / 2)],
       ['value', CONVENTION],
       ['task', never],
     ] as const)
@@ -206,7 +216,7 @@ export class LeakIndexBuilder {
       literals,
       patterns: new Map([...this.patterns].map(([start, needles]) => [start, [...needles]])),
       paths: paths.filter((path) => !paths.some((p) => path.startsWith(`${p}/`))),
-      shown: this.shown.join('\n'),
+      shownPaths: this.shownPaths,
     };
   }
 }

@@ -195,6 +195,13 @@ describe('what is no leak', () => {
     expect(scan(edit(content, 'append_section', ''), SEED)).toBeNull();
   });
 
+  test('a place of Harbor that an instruction shows, and not one that only looks like it', () => {
+    const of = (text: string) => leakScanner({ tasks: [task('a', { instruction: text })], paths: [] }, SEED);
+    const change = edit('Run what lies in /tests/ first.');
+    expect(of('Make the checks in /tests/ pass.')(change, SEED)).toBeNull();
+    expect(of('Make the checks in /app/tests/ pass.')(change, SEED)).toContain('names a place');
+  });
+
   test('a passage that three instructions share', () => {
     const passage = 'Write the answer into answer.txt as one line of plain text with a line feed behind it.';
     const of = (ids: readonly string[]) =>

@@ -2,7 +2,7 @@ import type { LeakMaterial, LeakOf } from '../ports/leak.ts';
 import { applyEdit } from './edits.ts';
 import { type LeakIndex, LeakIndexBuilder, type LeakKind, PATTERN_START } from './leak-index.ts';
 import { windowKey, windowLengths } from './leak-windows.ts';
-import { literalsOf, squeezed, wordsOf } from './leak-words.ts';
+import { harborPathsIn, literalsOf, squeezed, wordsOf } from './leak-words.ts';
 import { countLineFeeds, toLf } from './lines.ts';
 
 /**
@@ -89,19 +89,13 @@ function* patternHits({ patterns }: LeakIndex, text: string): Iterable<Hit> {
   }
 }
 
-/** Where Harbor keeps what checks and solves a task. */
-const harborPaths =
-  /(?<![\w./-])(?:\/tests\/|\/solution\/|\/logs\/verifier\b|(?:\.\/)?tests\/test\.sh\b|(?:\.\/)?solution\/solve\.sh\b)|\bverifier\/reward\.(?:txt|json)\b/gi;
-
-function* pathHits({ paths, shown }: LeakIndex, text: string): Iterable<Hit> {
+function* pathHits({ paths, shownPaths }: LeakIndex, text: string): Iterable<Hit> {
   for (const path of paths)
     for (let at = text.indexOf(path); at !== -1; at = text.indexOf(path, at + 1))
       if (path.endsWith('-') || !/^[\p{L}\p{N}_-]/u.test(text.slice(at + path.length, at + path.length + 2)))
         yield { kind: 'path', key: `path ${path}`, from: at, to: at + path.length };
-  for (const m of text.matchAll(harborPaths)) {
-    const name = m[0].toLowerCase().replace(/^\.\//, '');
-    if (!shown.includes(name)) yield { kind: 'path', key: `path ${name}`, from: m.index, to: m.index + m[0].length };
-  }
+  for (const { text: name, from, to } of harborPathsIn(text))
+    if (!shownPaths.has(name)) yield { kind: 'path', key: `path ${name}`, from, to };
 }
 
 type Range = { readonly from: number; readonly to: number };

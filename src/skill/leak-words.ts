@@ -162,3 +162,12 @@ export const codeWords: ReadonlySet<string> = new Set(
   const let var new async await function public static void main args argv type object array length push map filter
   dev null eq ne lt gt le ge new old time start_time end_time elapsed start stop timeout`.split(/\s+/),
 );
+
+const harborPaths =
+  /(?<![\w./-])(?:\/tests\/|\/solution\/|\/logs\/verifier\b|(?:\.\/)?tests\/test\.sh\b|(?:\.\/)?solution\/solve\.sh\b)|\bverifier\/reward\.(?:txt|json)\b/gi;
+
+/** Places where Harbor keeps what checks and solves a task. */
+export function* harborPathsIn(text: string): Iterable<Stretch> {
+  for (const m of text.matchAll(harborPaths))
+    yield { text: m[0].toLowerCase().replace(/^\.\//, ''), from: m.index, to: m.index + m[0].length };
+}
