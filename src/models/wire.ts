@@ -1,0 +1,149 @@
+import { type Refusal, refusalOf, retryAfterMs } from './refusal.ts';
+
+/** What was waited for in vain. */
+export type Silence = 'first-byte' | 'next-byte';
+
+/** How long a server may be silent. */
+export type Deadlines = { readonly firstByteMs: number; readonly betweenMs: number };
+
+const longestErrorBody = 64_000;
+const newline = 10;
+
+/**
+ * The wire of one call: the `fetch` that a client of a provider is given. It sees the bytes before the client does, so
+ * that deadlines hold for every kind of byte (an event that says only that the server lives counts), and it notes what
+ * went wrong as it was, before a client puts it into words.
+ */
+export class Wire {
+  /** The answer was an HTTP error. */
+  refusal: Refusal | null = null;
+  /** No answer came, or it broke off: the error of the runtime. */
+  networkError: unknown = null;
+  silence: Silence | null = null;
+  /** The content type of an answer that was no error. */
+  contentType: string | null = null;
+  /** The answer was closed in the middle of a line. */
+  endedMidLine = false;
+  /** Rejects when the caller cancels or the server is silent for too long; never resolves. */
+  readonly stopped: Promise<never>;
+
+  readonly #stop = new AbortController();
+  readonly #giveUp: (reason: unknown) => void;
+  #timer: ReturnType<typeof setTimeout> | undefined;
+  #lastByte: number | null = null;
+
+  constructor(
+    private readonly deadlines: Deadlines,
+    private readonly caller: AbortSignal,
+  ) {
+    let giveUp: (reason: unknown) => void = () => undefined;
+    this.stopped = new Promise<never>((_resolve, reject) => {
+      giveUp = reject;
+    });
+    this.stopped.catch(() => undefined);
+    this.#giveUp = giveUp;
+    caller.addEventListener('abort', this.#onAbort, { once: true });
+    if (caller.aborted) this.#onAbort();
+  }
+
+  readonly fetch = async (input: string | URL | Request, init?: RequestInit): Promise<Response> => {
+    this.#arm('first-byte');
+    const signals = [this.#stop.signal, ...(init?.signal ? [init.signal] : [])];
+    let response: Response;
+    try {
+      // the deadlines of this wire are the only ones
+      const options: BunFetchRequestInit & { timeout: false } = {
+        ...init,
+        signal: AbortSignal.any(signals),
+        timeout: false,
+      };
+      response = await fetch(input, options);
+    } catch (error) {
+      this.#disarm();
+      this.networkError = error;
+      throw error;
+    }
+    if (!response.ok) {
+      await this.#noteRefusal(response);
+      throw new Error(`refused with status ${response.status}`);
+    }
+    this.contentType = response.headers.get('content-type');
+    if (response.body === null) return response;
+    return new Response(this.#watched(response.body), { status: response.status, headers: response.headers });
+  };
+
+  /** Ends the call: no timer and no connection is left. */
+  close(): void {
+    this.#disarm();
+    this.caller.removeEventListener('abort', this.#onAbort);
+    this.#stop.abort();
+  }
+
+  readonly #onAbort = (): void => {
+    this.#end(this.caller.reason);
+  };
+
+  #end(reason: unknown): void {
+    this.#disarm();
+    this.#giveUp(reason);
+    this.#stop.abort();
+  }
+
+  #arm(silence: Silence): void {
+    this.#disarm();
+    const ms = silence === 'first-byte' ? this.deadlines.firstByteMs : this.deadlines.betweenMs;
+    this.#timer = setTimeout(() => {
+      this.silence = silence;
+      this.#end(new Error(`no ${silence}`));
+    }, ms);
+  }
+
+  #disarm(): void {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+  }
+
+  async #noteRefusal(response: Response): Promise<void> {
+    const after = retryAfterMs(response.headers, Date.now());
+    this.refusal = refusalOf(response.status, null, after);
+    const text = await response.text().catch(() => '');
+    this.#disarm();
+    this.refusal = refusalOf(response.status, parsed(text.slice(0, longestErrorBody)), after);
+  }
+
+  #watched(body: ReadableStream<Uint8Array>): ReadableStream<Uint8Array> {
+    const reader = body.getReader();
+    return new ReadableStream<Uint8Array>({
+      pull: async (controller) => {
+        if (this.#lastByte !== null) this.#arm('next-byte');
+        try {
+          const { done, value } = await reader.read();
+          this.#disarm();
+          if (done) {
+            this.endedMidLine = this.#lastByte !== null && this.#lastByte !== newline;
+            return controller.close();
+          }
+          this.#lastByte = value.at(-1) ?? this.#lastByte;
+          controller.enqueue(value);
+        } catch (error) {
+          this.#disarm();
+          this.networkError = error;
+          controller.error(error);
+        }
+      },
+      cancel: async (reason) => {
+        this.#disarm();
+        await reader.cancel(reason);
+      },
+    });
+  }
+}
+
+/** The body as JSON; a text that is none says what it says only when it is short and no page. */
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text.length < 500 && !text.trimStart().startsWith('<') ? text : null;
+  }
+}
