@@ -49,6 +49,37 @@ const result = await Bun.build({
         }));
       },
     },
+    {
+      name: 'the client of OpenAI with nothing but its chat',
+      setup(build) {
+        build.onLoad({ filter: /[\\/]node_modules[\\/]openai[\\/]resources[\\/].+\.mjs$/ }, async ({ path }) => {
+          const text = await Bun.file(path).text();
+          if (/[\\/]resources[\\/](index|shared|chat[\\/].+)\.mjs$/.test(path)) return { contents: text, loader: 'js' };
+          // the client makes one of each when it is made: empty classes do
+          const names = [...text.matchAll(/^export (?:class|const|var|let|function) (\w+)/gm)].map((m) => m[1]);
+          return { contents: names.map((n) => `export class ${n} {}`).join('\n'), loader: 'js' };
+        });
+      },
+    },
+    {
+      name: 'the price list as data',
+      setup(build) {
+        build.onLoad({ filter: /[\\/]@pydantic[\\/]genai-prices[\\/]dist[\\/]index\.js$/ }, async ({ path }) => {
+          const text = await Bun.file(path).text();
+          const [whole, name, list] = /^const (\w+) = (\[[\s\S]*?\n\])[,;]/.exec(text) ?? [];
+          if (whole === undefined) throw new Error('the price list is not where it was');
+          // compiled, a literal of this size takes three times its size
+          const file = join(scratch, 'prices.json');
+          writeFileSync(file, JSON.stringify(new Function(`return ${list}`)()));
+          const head = [
+            `import { readFileSync } from 'node:fs';`,
+            `import pricesFile from ${JSON.stringify(file)} with { type: 'file' };`,
+            `const ${name} = JSON.parse(readFileSync(pricesFile, 'utf8'))`,
+          ];
+          return { contents: head.join('\n') + text.slice(whole.length - 1), loader: 'js' };
+        });
+      },
+    },
   ],
 });
 for (const log of result.logs) console.error(log);
