@@ -23,7 +23,7 @@ const modelObject = z.strictObject({
   tools: z.boolean().optional(),
   /** US dollars for a million tokens, in place of the known price. */
   price: z.strictObject({ input: z.number().nonnegative(), output: z.number().nonnegative() }).optional(),
-  /** Seconds until the first byte of an answer, and between two. */
+  /** Seconds until the first byte of an answer (of a command: until its end), and between two. */
   firstByteSec: z.number().positive().max(3600).optional(),
   betweenSec: z.number().positive().max(3600).optional(),
 });

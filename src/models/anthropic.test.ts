@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, test } from 'bun:test';
+import { afterEach, describe, expect, spyOn, test } from 'bun:test';
 import type { ModelSettings } from '../config/model.ts';
 import type { ModelRequest } from '../ports/model.ts';
 import {
@@ -111,6 +111,20 @@ describe('a request', () => {
       await complete(modelOf({ model: 'anthropic/x', baseUrl }));
     expect(server.requests.map((r) => r.path)).toEqual(['/v1/messages', '/v1/messages', '/v1/messages']);
   });
+});
+
+test('a model that is about to be retired, and a stream that is broken, write nothing to the terminal', async () => {
+  const said = [spyOn(console, 'warn'), spyOn(console, 'error'), spyOn(console, 'log')];
+  server = serve(() => messagesAnswer());
+  await complete(modelOf({ model: 'anthropic/claude-opus-4-0', baseUrl: server.url }));
+  server.stop();
+  for (const model of ['anthropic/x', 'openai/x']) {
+    server = serve(() => stream(['event: message_start\ndata: {oops\n\n']));
+    await errorOf(complete(modelOf({ model, baseUrl: server.url })));
+    server.stop();
+  }
+  expect(said.map((s) => s.mock.calls)).toEqual([[], [], []]);
+  for (const s of said) s.mockRestore();
 });
 
 describe('an answer', () => {

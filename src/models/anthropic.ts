@@ -16,17 +16,17 @@ const defaultMaxTokens = 16_000;
 /** A model behind Anthropic's Messages, streamed by the official client. */
 export function anthropicModel(endpoint: Endpoint): Model {
   return httpModel(endpoint, async (request, key, wire, draft) => {
-    const { messagesClient } = await import('./anthropic-client.ts');
-    const messages = messagesClient({
+    const { streamMessage } = await import('./anthropic-client.ts');
+    const options = {
       apiKey: key,
       baseURL: endpoint.baseUrl,
       maxRetries: 0,
       timeout: longestTimerMs,
       logLevel: 'off',
       fetch: wire.fetch,
-    });
+    } as const;
     const blocks = new Map<number, OpenCall>();
-    for await (const event of await messages.create(body(request, endpoint))) read(event, draft, blocks);
+    for await (const event of await streamMessage(options, body(request, endpoint))) read(event, draft, blocks);
   });
 }
 

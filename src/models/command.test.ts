@@ -99,6 +99,15 @@ describe('a command of one’s own', () => {
     expect(error.failure.what).toBe('the command ended with code 3: no luck with [secret]');
   });
 
+  test('that fails is told by the line that speaks of an error', async () => {
+    script(
+      'crashing',
+      'printf "SyntaxError: no such thing\\nError: cannot start\\n    at main\\n\\nRuntime v20\\n" >&2; exit 1',
+    );
+    const error = await errorOf(complete({ model: 'command/mine', command: ['crashing'] }));
+    expect(error.failure.what).toBe('the command ended with code 1: Error: cannot start');
+  });
+
   test('that takes too long is ended', async () => {
     script('slow', `echo $$ > '${folder}/pid'; exec sleep 60`);
     const error = await errorOf(complete({ model: 'command/mine', command: ['slow'], firstByteSec: 0.5 }));

@@ -95,7 +95,7 @@ export function commandModel(settings: ModelSettings, name: string, surroundings
         fix: fixOf(program as string),
       });
     if (end.exitCode !== 0)
-      return error(told(`the command ended with code ${end.exitCode}`, lastLine(end.stderr) || lastLine(end.stdout)));
+      return error(told(`the command ended with code ${end.exitCode}`, telling(end.stderr) || lastLine(end.stdout)));
     if (end.droppedBytes > 0)
       return modelError('bad-reply', `the output is longer than ${maxOutputBytes} bytes`, where, spent);
     if (output?.kind === 'unreadable')
@@ -139,6 +139,12 @@ function unknownCommand(settings: ModelSettings, name: string) {
 
 const fixOf = (program: string) => `run ${program} by hand to see why; it may have to be logged in`;
 const lastLine = (text: string) => text.trimEnd().split('\n').at(-1)?.trim() ?? '';
+/** The last line that speaks of an error, for some programs end with other things; else the last one. */
+const telling = (text: string) =>
+  text
+    .split('\n')
+    .findLast((line) => /\b(error|fatal|failed|denied)\b/i.test(line))
+    ?.trim() ?? lastLine(text);
 
 /**
  * A known agent is started in an empty folder, so that it finds no project to read; a command of the user's own in the

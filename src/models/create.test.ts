@@ -32,6 +32,7 @@ describe('a model', () => {
 
   test.each([
     [{ model: 'openai-compatible/x' }, 'baseUrl of the model'],
+    [{ model: 'openai/x', baseUrl: 'http://h/v1?key=1' }, 'baseUrl of the model'],
     [{ model: 'openai' }, 'model'],
     [{ model: 'openai/' }, 'model'],
     [{ model: 'openai/x', command: ['y'] as [string] }, 'command of the model'],

@@ -21,6 +21,8 @@ export type Endpoint = {
   readonly key: string | null;
   /** What must never be shown. */
   readonly secrets: readonly string[];
+  /** Headers that the environment adds for OpenAI: nobody else is sent them. */
+  readonly foreignHeaders: readonly string[];
   readonly organization: string | null;
   readonly project: string | null;
   readonly firstByteMs: number;
@@ -47,6 +49,8 @@ export function endpointOf(
       'add "baseUrl", such as "http://localhost:8000/v1"',
     );
   const url = new URL(given);
+  if (url.search !== '' || url.hash !== '')
+    throw fail('config', `the URL of ${settings.model} ends in a query`, 'baseUrl of the model', 'take it out');
   const keyEnv = settings.keyEnv === undefined ? service.keyEnv : settings.keyEnv;
   const key = keyEnv === null ? noKey : variables[keyEnv]?.trim() || null;
   const secrets = [keyEnv === null ? '' : (key ?? ''), url.password, decodeURIComponentSafely(url.password)];
@@ -61,6 +65,7 @@ export function endpointOf(
     keyEnv,
     key,
     secrets: secrets.filter((s) => s !== ''),
+    foreignHeaders: provider === 'openai' ? [] : headerNames(variables.OPENAI_CUSTOM_HEADERS ?? ''),
     organization: provider === 'openai' ? (variables.OPENAI_ORG_ID ?? null) : null,
     project: provider === 'openai' ? (variables.OPENAI_PROJECT_ID ?? null) : null,
     firstByteMs: settings.firstByteSec === undefined ? firstByteMs : settings.firstByteSec * 1000,
@@ -73,6 +78,12 @@ function trimmed(url: string, service: Service): string {
   const bare = url.replace(/\/+$/, '');
   return service.protocol === 'anthropic' ? bare.replace(/\/v1$/, '') : bare;
 }
+
+const headerNames = (lines: string) =>
+  lines
+    .split('\n')
+    .filter((line) => line.includes(':'))
+    .map((line) => line.slice(0, line.indexOf(':')).trim());
 
 function decodeURIComponentSafely(text: string): string {
   try {

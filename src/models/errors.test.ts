@@ -169,6 +169,29 @@ describe('secrets', () => {
     expect(server.requests).toEqual([]);
   });
 
+  test('headers that the environment adds for OpenAI go to nobody else', async () => {
+    server = serve(() => Response.json({}, { status: 400 }));
+    const headers = 'X-Proxy-Token: for-openai-alone\nX-Other: 1';
+    process.env.OPENAI_CUSTOM_HEADERS = headers;
+    try {
+      for (const model of ['groq/x', 'openai/x'])
+        await errorOf(
+          modelOf({ model, baseUrl: server.url, keyEnv: null }, { OPENAI_CUSTOM_HEADERS: headers }).performCompletion(
+            ask,
+            {
+              signal: never,
+            },
+          ),
+        );
+    } finally {
+      delete process.env.OPENAI_CUSTOM_HEADERS;
+    }
+    expect([...new Set(server.requests.map((r) => r.headers.get('x-proxy-token')))]).toEqual([
+      null,
+      'for-openai-alone',
+    ]);
+  });
+
   test('a key with blanks around it is sent without them', async () => {
     server = serve(() => Response.json({}, { status: 400 }));
     const model = modelOf({ model: 'openai/gpt-5', baseUrl: server.url }, { OPENAI_API_KEY: ` ${key}\n` });

@@ -10,6 +10,7 @@ import { providerNames, services } from './services.ts';
 import type { ModelSurroundings } from './surroundings.ts';
 
 export { Lane } from './lane.ts';
+export { Lanes } from './lanes.ts';
 export { type PatienceOptions, patient } from './patient.ts';
 export type { ModelSurroundings } from './surroundings.ts';
 

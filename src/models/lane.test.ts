@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
 import { Lane, type Place } from './lane.ts';
+import { Lanes } from './lanes.ts';
 import { never } from './server-fixture.ts';
 
 /** Takes all places that are free now. */
@@ -141,4 +142,18 @@ describe('a lane', () => {
       ),
     );
   });
+});
+
+test('models of one endpoint share a lane; another URL, key or program has its own', () => {
+  const lanes = new Lanes();
+  const shared = lanes.of({ model: 'openai/a' });
+  expect(lanes.of({ model: 'openai/b', temperature: 1 })).toBe(shared);
+  const others = [
+    { model: 'anthropic/a' },
+    { model: 'openai/a', baseUrl: 'http://h/v1' },
+    { model: 'openai/a', keyEnv: 'OTHER' },
+    { model: 'command/claude' },
+    { model: 'command/codex' },
+  ].map((settings) => lanes.of(settings));
+  expect(new Set([shared, ...others]).size).toBe(6);
 });

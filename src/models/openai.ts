@@ -23,6 +23,7 @@ export function openAiModel(endpoint: Endpoint): Model {
       organization: endpoint.organization,
       project: endpoint.project,
       webhookSecret: null,
+      defaultHeaders: Object.fromEntries(endpoint.foreignHeaders.map((name) => [name, null])),
       maxRetries: 0,
       timeout: longestTimerMs,
       logLevel: 'off',

@@ -106,9 +106,9 @@ export class Wire {
   async #noteRefusal(response: Response): Promise<void> {
     const after = retryAfterMs(response.headers, Date.now());
     this.refusal = refusalOf(response.status, null, after);
-    const text = await response.text().catch(() => '');
+    const text = await beginning(response).catch(() => '');
     this.#disarm();
-    this.refusal = refusalOf(response.status, parsed(text.slice(0, longestErrorBody)), after);
+    this.refusal = refusalOf(response.status, parsed(text), after);
   }
 
   #watched(body: ReadableStream<Uint8Array>): ReadableStream<Uint8Array> {
@@ -137,6 +137,18 @@ export class Wire {
       },
     });
   }
+}
+
+/** The body as far as an error may reach. */
+async function beginning(response: Response): Promise<string> {
+  if (response.body === null) return '';
+  const decoder = new TextDecoder();
+  let text = '';
+  for await (const piece of response.body) {
+    text += decoder.decode(piece, { stream: true });
+    if (text.length > longestErrorBody) break;
+  }
+  return text;
 }
 
 /** The body as JSON; a text that is none says what it says only when it is short and no page. */

@@ -84,7 +84,7 @@ export interface Model extends Preflight {
   readonly id: string;
   /** Whether it takes tools; false = ask for text alone. */
   readonly takesTools: boolean;
-  /** Whether the cost of a call can be told; false = `costUsd` is always null. */
+  /** Whether the cost of a reply can be told; false = its `costUsd` is always null. */
   readonly hasPrice: boolean;
   performCompletion(request: ModelRequest, options: ModelCallOptions): Promise<ModelReply>;
 }
