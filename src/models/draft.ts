@@ -1,4 +1,4 @@
-import type { ModelPart, ModelReply } from '../ports/model.ts';
+import type { ModelCallOptions, ModelPart, ModelReply } from '../ports/model.ts';
 import { type Counts, unknownCounts } from './price.ts';
 
 type Stop = ModelReply['stop'];
@@ -10,20 +10,20 @@ export class Draft {
   requests = 1;
   #text = '';
   #stop: Stop | null = null;
-  #open = true;
   readonly #calls: Extract<ModelPart, { kind: 'tool-call' }>[] = [];
 
-  constructor(private readonly onText: ((piece: string) => void) | undefined) {}
+  constructor(private readonly options: Pick<ModelCallOptions, 'signal' | 'onText'>) {}
 
   /** Whether the model has told why it ended. */
   get ended(): boolean {
     return this.#stop !== null;
   }
 
+  /** Who has cancelled hears nothing more. */
   addText(piece: string): void {
-    if (!this.#open || piece === '') return;
+    if (piece === '' || this.options.signal.aborted) return;
     this.#text += piece;
-    this.onText?.(piece);
+    this.options.onText?.(piece);
   }
 
   /** Adds a whole call. One whose input is no JSON object was cut or is broken: it is no part of the reply. */
@@ -35,11 +35,6 @@ export class Draft {
 
   end(stop: Stop): void {
     this.#stop = stop;
-  }
-
-  /** Nothing that comes later is heard. */
-  close(): void {
-    this.#open = false;
   }
 
   parts(): readonly ModelPart[] {

@@ -22,7 +22,7 @@ export function httpModel(endpoint: Endpoint, speak: Speak): Model {
       throw modelError('auth', what, endpoint.where, { ...refusedUsage, requests: 0 }, { fix });
     }
     const wire = new Wire(endpoint, options.signal);
-    const draft = new Draft(options.onText);
+    const draft = new Draft(options);
     const spent = () => ({ ...usageOf(draft.counts, pricing), requests: draft.requests });
     try {
       await Promise.race([speak(request, endpoint.key, wire, draft), wire.stopped]);
@@ -31,7 +31,6 @@ export function httpModel(endpoint: Endpoint, speak: Speak): Model {
       // an answer that has told its end is whole, whatever happens behind it
       if (!draft.ended) throw httpError(endpoint, wire, error, spent());
     } finally {
-      draft.close();
       wire.close();
     }
     options.signal.throwIfAborted();

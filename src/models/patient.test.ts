@@ -95,7 +95,7 @@ describe('patience', () => {
     expect(await errorOf(call)).toMatchObject({ kind: 'rate-limit', retryAfterMs: 60_000 });
     expect(waits).toEqual([]);
     server?.stop();
-    const { waits: few, call: other } = calling(ready([status(500)], { firstWaitMs: 20, mostWaitMs: 35 }));
+    const { waits: few, call: other } = calling(ready([status(500)], { firstWaitMs: 20, mostWaitMs: 45 }));
     await errorOf(other);
     expect(few.map((w) => w.ms)).toEqual([10, 20]);
   });
@@ -114,6 +114,13 @@ describe('patience', () => {
     const settings = { model: 'command/m', command: ['no-such-program'] as [string] };
     const { waits, call } = calling(patient(modelOf(settings), { random: () => 0 }));
     expect((await errorOf(call)).kind).toBe('command-failed');
+    expect(waits).toEqual([]);
+  });
+
+  test('does not try again what will not get better by itself', async () => {
+    const settings = { model: 'command/m', command: ['sleep', '60'] as [string, string], firstByteSec: 0.05 };
+    const { waits, call } = calling(patient(modelOf(settings), { random: () => 0, firstWaitMs: 1 }));
+    expect(await errorOf(call)).toMatchObject({ kind: 'silent', failure: { retryable: false } });
     expect(waits).toEqual([]);
   });
 

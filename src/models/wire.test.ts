@@ -1,9 +1,11 @@
 import { afterEach, describe, expect, test } from 'bun:test';
+import { getEventListeners } from 'node:events';
 import {
   ask,
   chatAnswer,
   chunk,
   deadUrl,
+  done,
   errorOf,
   messageStart,
   modelOf,
@@ -13,6 +15,7 @@ import {
   rawHead,
   serve,
   serveRaw,
+  stream,
   textBlock,
 } from './server-fixture.ts';
 
@@ -114,6 +117,30 @@ describe.each(protocols)('%s', (protocol) => {
     // the connection is closed: the server hears of it
     while (server.left.count === 0) await Bun.sleep(1);
   });
+});
+
+test('who has cancelled hears no piece more, though it is there already', async () => {
+  const server = started(
+    serve(() => stream([chunk({ content: 'a' }), chunk({ content: 'b' }), chunk({}, 'stop'), done])),
+  );
+  const cancel = new AbortController();
+  const pieces: string[] = [];
+  const onText = (piece: string) => {
+    pieces.push(piece);
+    cancel.abort(new Error('enough'));
+  };
+  const model = modelOf({ model: 'openai/x', baseUrl: server.url });
+  const ended = await model.performCompletion(ask, { signal: cancel.signal, onText }).catch((e: unknown) => e);
+  expect(ended).toBe(cancel.signal.reason);
+  expect(pieces).toEqual(['a']);
+});
+
+test('a call leaves no listener behind, however it ends', async () => {
+  const { signal } = new AbortController();
+  const server = started(serve(() => chatAnswer()));
+  await modelOf({ model: 'openai/x', baseUrl: server.url }).performCompletion(ask, { signal });
+  await errorOf(modelOf({ model: 'openai/x', baseUrl: await deadUrl() }).performCompletion(ask, { signal }));
+  expect(getEventListeners(signal, 'abort')).toEqual([]);
 });
 
 test('a sign of life that is no event keeps a slow server', async () => {
