@@ -46,9 +46,18 @@ export type Check = {
   /** `path` as `a.b[0]`; `value` any JSON; the answer's JSON may stand in a fence. */
   | { readonly kind: 'json-path'; readonly path: string; readonly value: unknown }
   | { readonly kind: 'number'; readonly value: number; readonly tolerance: number }
-  /** Gets the answer on stdin, runs in a folder with the task's files; exit code 0 = passed. */
-  | { readonly kind: 'command'; readonly command: readonly string[]; readonly timeoutSec: number }
+  /** Gets the answer on stdin, runs in a folder with the task's files and its own; exit code 0 = passed. */
+  | {
+      readonly kind: 'command';
+      readonly command: readonly string[];
+      readonly timeoutSec: number;
+      /** Files of the check alone, such as its script: no model is shown them. */
+      readonly files?: readonly PromptFile[] | undefined;
+    }
 );
+
+/** A text file of a prompt pack; `name` is its path in the pack's folder, with `/`. */
+export type PromptFile = { readonly name: string; readonly text: string };
 
 /** An entry of a prompt pack: the model's answer is what is checked. */
 export type PromptTask = TaskBase & {
@@ -56,7 +65,7 @@ export type PromptTask = TaskBase & {
   /** Stands before the skill in the system text; empty = none. */
   readonly system: string;
   /** Files that are shown with the prompt. */
-  readonly files: readonly { readonly name: string; readonly text: string }[];
+  readonly files: readonly PromptFile[];
   readonly checks: readonly Check[];
   /** Regular expressions: an answer that one of them fits comes from the machinery, not from the model, and is unscored. */
   readonly noAnswer: readonly string[];
@@ -67,6 +76,11 @@ export type Task = FolderTask | PromptTask;
 /** The task folders among some tasks. */
 export function folderTasks(tasks: readonly Task[]): readonly FolderTask[] {
   return tasks.filter((task) => task.kind === 'folder');
+}
+
+/** The entries of prompt packs among some tasks. */
+export function promptTasks(tasks: readonly Task[]): readonly PromptTask[] {
+  return tasks.filter((task) => task.kind === 'prompt');
 }
 
 /** A pack: tasks in the order of their ids. */

@@ -19,8 +19,26 @@ export async function copyTree(
   options: { readonly code?: FailureCode; readonly limits?: TreeLimits; readonly named?: string } = {},
 ): Promise<void> {
   const code = options.code ?? 'pack';
-  const target = resolve(to);
   const tree = await requireTree(from, code, options.limits, options.named);
+  const source = await realpath(from);
+  await growFolder(
+    to,
+    (growing) => fill(growing, tree),
+    (parent) => refuseInside(parent, source, code),
+  );
+}
+
+/**
+ * Makes the folder `to`: it grows in a hidden sibling, which `fill` fills, and is renamed at the end. `before` is given
+ * the folder in which that happens, which need not exist yet. Throws `disk` when `to` exists already or can't be
+ * written, and what `fill` and `before` throw as failures.
+ */
+export async function growFolder(
+  to: string,
+  fill: (growing: string) => Promise<void>,
+  before: (parent: string) => Promise<void> = async () => {},
+): Promise<void> {
+  const target = resolve(to);
   if (await exists(target)) {
     throw fail(
       'disk',
@@ -31,11 +49,11 @@ export async function copyTree(
   }
   try {
     const parent = dirname(target);
-    await refuseInside(parent, await realpath(from), code);
+    await before(parent);
     await mkdir(parent, { recursive: true });
     const growing = await mkdtemp(join(parent, `.${basename(target)}.partial-`));
     try {
-      await fill(growing, tree);
+      await fill(growing);
       await chmod(growing, 0o755);
       await rename(growing, target);
     } catch (error) {

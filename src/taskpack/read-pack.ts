@@ -3,10 +3,9 @@ import { access, lstat, readdir, realpath, stat } from 'node:fs/promises';
 import { basename, join, resolve } from 'node:path';
 import { fail, type SkilloptError } from '../ports/failure.ts';
 import { sha256 } from '../ports/hash.ts';
-import { printableName } from '../ports/printable.ts';
-import type { FolderTask, Pack } from '../ports/task.ts';
-import { boundedList, MOST_LISTED } from './bounded-list.ts';
-import { type PackProblem, readTask } from './read-task.ts';
+import type { FolderTask, Pack, Task } from '../ports/task.ts';
+import { type PackProblem, packFailure } from './pack-failure.ts';
+import { readTask } from './read-task.ts';
 import { byCodeUnit } from './tree.ts';
 
 /**
@@ -38,7 +37,7 @@ export async function readPack(dir: string): Promise<Pack<FolderTask>> {
 }
 
 /** The identity of a pack: that of its tasks, in the order of their ids. */
-export function packHash(tasks: readonly Pick<FolderTask, 'hash'>[]): string {
+export function packHash(tasks: readonly Pick<Task, 'hash'>[]): string {
   return sha256(tasks.map((task) => `${task.hash}\n`).join(''));
 }
 
@@ -139,22 +138,6 @@ function sameContent(tasks: readonly FolderTask[]): readonly PackProblem[] {
     }
   }
   return problems;
-}
-
-function packFailure(root: string, problems: readonly PackProblem[]): SkilloptError {
-  const first = printed(problems[0]!);
-  const more = problems.length - 1;
-  const places = problems.map(({ path, what }) => `${join(root, printableName(path))}: ${printableName(what)}`);
-  return fail(
-    'pack',
-    `${first.path}: ${first.what}${more === 0 ? '' : ` (and ${more} more ${more === 1 ? 'problem' : 'problems'})`}`,
-    more === 0 ? join(root, first.path) : boundedList(places).join('\n'),
-    [...new Set(problems.slice(0, MOST_LISTED).map((problem) => printed(problem).fix))].join('\n'),
-  );
-}
-
-function printed({ path, what, fix }: PackProblem): PackProblem {
-  return { path: printableName(path), what: printableName(what), fix: printableName(fix) };
 }
 
 async function exists(path: string): Promise<boolean> {

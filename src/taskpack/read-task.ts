@@ -6,11 +6,9 @@ import { MOST_INSTRUCTIONS, parseDockerfile } from './dockerfile.ts';
 import { finalStage } from './dockerfile-stage.ts';
 import { instructionHash, shownInstruction } from './instruction.ts';
 import { idProblem } from './names.ts';
+import type { PackProblem } from './pack-failure.ts';
 import { cleanFolder, parseTaskToml, type TaskToml } from './task-toml.ts';
 import { hashFiles, readTree, type Tree, type TreeLimits } from './tree.ts';
-
-/** One thing wrong with a pack. `path` is relative to the pack, with the line where it is known (`a/task.toml:3`). */
-export type PackProblem = { readonly path: string; readonly what: string; readonly fix: string };
 
 export type TaskReading =
   | { readonly ok: true; readonly task: FolderTask }
