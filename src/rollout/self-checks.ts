@@ -1,7 +1,9 @@
 import type { Outcome, UnscoredReason } from '../ports/outcome.ts';
-import type { MountedSkill, RolloutProgress, RolloutReport, RolloutRequest, Rollouts } from '../ports/rollouts.ts';
+import type { MountedSkill, Rollouts } from '../ports/rollouts.ts';
 import type { Task } from '../ports/task.ts';
 import { waitUntil } from '../process/wait.ts';
+import { all, demand, never, request, type SelfCheck, same, scoreOf, selfCheck } from './self-check-tools.ts';
+import { type CommonBench, commonSelfChecks, type Wish } from './self-checks-common.ts';
 
 /** A task as the checks need it: `instruction` is the script that the bench's agent runs (see `self-check-agent.ts`). */
 export type CheckTask = {
@@ -25,9 +27,6 @@ export type CheckBench = {
   busy(): Promise<void>;
   close(): Promise<void>;
 };
-
-/** One thing that every backend does. `check` throws when it does not. */
-export type SelfCheck = { readonly name: string; readonly check: () => Promise<void> };
 
 const pass = 'echo 1 > "$LOGS_DIR/verifier/reward.txt"';
 const verdict = (condition: string) =>
@@ -89,23 +88,12 @@ const unscoredCases: readonly (readonly [UnscoredReason, string, CheckTask])[] =
   ],
 ];
 
-/** The suite that every backend passes. Each check makes a bench of its own. */
+/** The suite that every backend of task folders passes, the common one included. Each check makes a bench of its own. */
 export function backendSelfChecks(make: () => Promise<CheckBench>): readonly SelfCheck[] {
-  const check = (name: string, body: (bench: CheckBench) => Promise<void>): SelfCheck => ({
-    name,
-    check: async () => {
-      const bench = await make();
-      try {
-        await body(bench);
-        const left = await bench.leftovers();
-        demand(left.length === 0, `left behind: ${left.join(', ')}`);
-      } finally {
-        await bench.close();
-      }
-    },
-  });
+  const check = selfCheck(make);
 
   return [
+    ...commonSelfChecks(async () => wishing(await make())),
     ...scoredCases.map(([name, files, want]) =>
       check(`scored: ${name}`, async (bench) => {
         const outcome = await outcomeOf(bench, files);
@@ -129,43 +117,6 @@ export function backendSelfChecks(make: () => Promise<CheckBench>): readonly Sel
       const outcome = await outcomeOf(bench, { instruction, test: pass }, skill);
       same(outcome.status === 'unscored' ? outcome.reason : outcome, 'skill-changed');
     }),
-    check('exactly one report for each request, under its key', async (bench) => {
-      const good = await bench.task({ instruction: ':', test: pass });
-      const bad = await bench.task({ instruction: '# crash', test: pass });
-      const requests = [request('a/1', good), request('b', bad), request('c', good), request('d', good)];
-      const reports = await all(bench.backend.performRollouts(requests, { signal: never() }));
-      same(reports.map((report) => report.key).sort(), ['a/1', 'b', 'c', 'd']);
-      same([...new Set(reports.map((report) => report.kind))], ['finished']);
-    }),
-    check('cancelling one leaves the others alone', async (bench) => {
-      const one = new AbortController();
-      const slow = await bench.task({ instruction: 'sleep 300', test: pass });
-      const quick = await bench.task({ instruction: 'sleep 0.5', test: pass });
-      const onProgress = (progress: RolloutProgress) => {
-        if (progress.key === 'slow' && progress.phase === 'agent') one.abort();
-      };
-      const requests = [request('slow', slow, null, one.signal), request('quick', quick)];
-      const reports = await all(bench.backend.performRollouts(requests, { signal: never(), onProgress }));
-      same(Object.fromEntries(reports.map((report) => [report.key, report.kind])), {
-        slow: 'cancelled',
-        quick: 'finished',
-      });
-    }),
-    ...(['prepare', 'agent', 'verifier', 'clean'] as const).map((phase) =>
-      check(`cancelling all at the beginning of the phase ${phase} ends all`, async (bench) => {
-        const task = await bench.task({ instruction: ':', test: pass });
-        const stop = new AbortController();
-        let reached = 0;
-        const onProgress = (progress: RolloutProgress) => {
-          if (progress.phase === phase && ++reached === 2) stop.abort();
-        };
-        const requests = [request('a', task), request('b', task)];
-        const reports = await all(bench.backend.performRollouts(requests, { signal: stop.signal, onProgress }));
-        same(reports.map((report) => report.key).sort(), ['a', 'b']);
-        // What was finished when the stop came is paid and may be handed over.
-        if (phase === 'prepare') same([...new Set(reports.map((report) => report.kind))], ['cancelled']);
-      }),
-    ),
     ...(['agent', 'verifier'] as const).map((phase) =>
       check(`cancelling a stubborn ${phase} with jobs in the background ends all`, async (bench) => {
         const stop = new AbortController();
@@ -188,11 +139,6 @@ export function backendSelfChecks(make: () => Promise<CheckBench>): readonly Sel
         same(await running, [{ kind: 'cancelled', key: 'a' }]);
       }),
     ),
-    check('cancelled before the start, nothing starts', async (bench) => {
-      const task = await bench.task({ instruction: ':', test: pass });
-      const reports = await all(bench.backend.performRollouts([request('a', task)], { signal: AbortSignal.abort() }));
-      same(reports, [{ kind: 'cancelled', key: 'a' }]);
-    }),
     check('background jobs of agent and verifier are ended, also in sessions of their own', async (bench) => {
       const outcome = await outcomeOf(bench, { instruction: detached, test: `${detached}; ${pass}` });
       same(outcome.status, 'scored');
@@ -269,29 +215,16 @@ async function outcomeOf(bench: CheckBench, files: CheckTask, skill: MountedSkil
   return report.result.outcome;
 }
 
-function scoreOf(report: RolloutReport): number | null {
-  return report.kind === 'finished' && report.result.outcome.status === 'scored' ? report.result.outcome.hard : null;
-}
+/** The scripts by which a wish of the common suite comes true. */
+const scripts: Readonly<Record<Wish, CheckTask>> = {
+  pass: { instruction: ':', test: pass },
+  fail: { instruction: ':', test: verdict('false') },
+  half: { instruction: ':', test: 'echo 0.5 > "$LOGS_DIR/verifier/reward.txt"' },
+  broken: { instruction: '# crash', test: pass },
+  'endless-agent': { instruction: 'sleep 300', test: pass },
+  'endless-verifier': { instruction: ':', test: 'sleep 300' },
+};
 
-function request(key: string, task: Task, skill: MountedSkill | null = null, signal = never()): RolloutRequest {
-  return { key, task, skill, attempt: 0, try: 0, signal };
-}
-
-function never(): AbortSignal {
-  return new AbortController().signal;
-}
-
-async function all<T>(items: AsyncIterable<T>): Promise<readonly T[]> {
-  const list: T[] = [];
-  for await (const item of items) list.push(item);
-  return list;
-}
-
-function demand(condition: boolean, problem: string): void {
-  if (!condition) throw new Error(problem);
-}
-
-function same(got: unknown, want: unknown): void {
-  const [left, right] = [JSON.stringify(got), JSON.stringify(want)];
-  demand(left === right, `got ${left}, wanted ${right}`);
+function wishing(bench: CheckBench): CommonBench {
+  return { ...bench, task: (wish) => bench.task(scripts[wish]) };
 }

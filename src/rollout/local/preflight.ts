@@ -43,7 +43,8 @@ function consentFinding(allowed: boolean): Finding {
       };
 }
 
-async function placeFindings(tempRoot: string): Promise<readonly Finding[]> {
+/** Whether rollouts can have their folders there. */
+export async function placeFindings(tempRoot: string): Promise<readonly Finding[]> {
   const error = (what: string, fix: string): readonly Finding[] => [{ level: 'error', what, where: tempRoot, fix }];
   try {
     await access(tempRoot, constants.W_OK | constants.X_OK);
