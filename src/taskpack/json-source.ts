@@ -4,6 +4,12 @@ import type { PackProblem } from './pack-failure.ts';
 
 export type { Node } from 'jsonc-parser';
 
+/** The values of an object by key. */
+export class JsonKeys extends Map<string, Node> {
+  /** Known keys that are near to an unknown one that was told: what is missing there is told already. */
+  readonly meant = new Set<string>();
+}
+
 /** A JSON text whose values know their place. Whatever is asked of a value in vain is gathered in `problems`. */
 export class JsonSource {
   readonly problems: PackProblem[] = [];
@@ -45,7 +51,7 @@ export class JsonSource {
   }
 
   /** The values of an object by key; unknown keys and keys that stand twice are problems. */
-  object(node: Node, name: string, known: readonly string[]): ReadonlyMap<string, Node> | null {
+  object(node: Node, name: string, known: readonly string[]): JsonKeys | null {
     if (node.type !== 'object') {
       this.problem(
         node,
@@ -57,13 +63,14 @@ export class JsonSource {
       );
       return null;
     }
-    const found = new Map<string, Node>();
+    const found = new JsonKeys();
     for (const property of node.children ?? []) {
       const [keyNode, value] = property.children ?? [];
       if (keyNode === undefined || value === undefined) continue;
       const key = String(keyNode.value);
       if (!known.includes(key)) {
         const close = nearest(key, known);
+        if (close !== null) found.meant.add(close);
         this.problem(
           keyNode,
           `unknown key "${key}" in ${name}`,

@@ -258,6 +258,12 @@ describe('what is wrong is told where it stands', () => {
     expect((await refusal(folder(withCheck(check)))).what).toContain(what);
   });
 
+  test('a key that is written wrong is told once', async () => {
+    const odd = await refusal(folder([{ ids: 'a', promt: 'p', answr: 'x' }]));
+    expect(odd.what).toContain('and 2 more problems');
+    expect((await refusal(folder({ taks: [] }))).what).not.toContain('more');
+  });
+
   test('unknown keys and kinds come with the nearest that is known', async () => {
     expect((await refusal(folder([{ ...task(), timeoutsec: 3 }]))).fix).toContain('"timeoutSec"');
     expect((await refusal(folder(withCheck({ jsonPath: 'a', value: 1 })))).fix).toContain('"json-path"');

@@ -96,7 +96,8 @@ function readWide(source: JsonSource, root: Node, dir: string): Wide | null {
     source.number(versionNode, 'version', '1, the version that this program reads', (n) => n === 1);
   const tasksNode = keys.get('tasks');
   if (tasksNode === undefined) {
-    source.problem(root, 'a pack without tasks', 'add "tasks": [{"id": …, "prompt": …, "answer": …}]');
+    if (!keys.meant.has('tasks'))
+      source.problem(root, 'a pack without tasks', 'add "tasks": [{"id": …, "prompt": …, "answer": …}]');
     return null;
   }
   const tasks = source.list(tasksNode, 'tasks');

@@ -1,7 +1,7 @@
 import { sha256 } from '../ports/hash.ts';
 import type { Check, PromptFile, PromptTask } from '../ports/task.ts';
 import { instructionHash } from './instruction.ts';
-import type { JsonSource, Node } from './json-source.ts';
+import type { JsonKeys, JsonSource, Node } from './json-source.ts';
 import { idProblem } from './names.ts';
 import { type FileOf, readChecks, readSeconds } from './prompt-checks.ts';
 import type { PromptFiles } from './prompt-files.ts';
@@ -41,7 +41,7 @@ export async function readPromptTask(
     source.problem(name, `${given} ${reading.what}`, reading.fix);
     return null;
   };
-  const id = readId(source, node, entry.get('id'));
+  const id = readId(source, node, entry);
   const prompt = await readPrompt(source, node, entry, fileOf);
   const systemNode = entry.get('system');
   const system = systemNode === undefined ? pack.system : source.string(systemNode, 'system', true);
@@ -67,9 +67,10 @@ export async function readPromptTask(
   };
 }
 
-function readId(source: JsonSource, node: Node, idNode: Node | undefined): string | null {
+function readId(source: JsonSource, node: Node, entry: JsonKeys): string | null {
+  const idNode = entry.get('id');
   if (idNode === undefined) {
-    source.problem(node, 'a task without an id', 'add "id": a short name of its own');
+    if (!entry.meant.has('id')) source.problem(node, 'a task without an id', 'add "id": a short name of its own');
     return null;
   }
   const id = source.string(idNode, 'id');
@@ -81,12 +82,7 @@ function readId(source: JsonSource, node: Node, idNode: Node | undefined): strin
   return null;
 }
 
-async function readPrompt(
-  source: JsonSource,
-  node: Node,
-  entry: ReadonlyMap<string, Node>,
-  fileOf: FileOf,
-): Promise<string | null> {
+async function readPrompt(source: JsonSource, node: Node, entry: JsonKeys, fileOf: FileOf): Promise<string | null> {
   const given = entry.get('prompt');
   const named = entry.get('promptFile');
   if (given !== undefined && named !== undefined) {
@@ -95,7 +91,8 @@ async function readPrompt(
   }
   if (given !== undefined) return source.string(given, 'prompt');
   if (named === undefined) {
-    source.problem(node, 'a task without a prompt', 'add "prompt": what the model is to do');
+    if (!entry.meant.has('prompt') && !entry.meant.has('promptFile'))
+      source.problem(node, 'a task without a prompt', 'add "prompt": what the model is to do');
     return null;
   }
   const file = await fileOf(named);
@@ -119,7 +116,7 @@ async function readFiles(source: JsonSource, node: Node | undefined, fileOf: Fil
 async function readScoring(
   source: JsonSource,
   node: Node,
-  entry: ReadonlyMap<string, Node>,
+  entry: JsonKeys,
   fileOf: FileOf,
 ): Promise<readonly Check[] | null> {
   const checks = entry.get('checks');
@@ -130,7 +127,8 @@ async function readScoring(
   }
   if (checks !== undefined) return readChecks(source, checks, fileOf);
   if (answer === undefined) {
-    source.problem(node, 'a task without checks: nothing would score it', 'add "answer": "…", or "checks": […]');
+    if (!entry.meant.has('answer') && !entry.meant.has('checks'))
+      source.problem(node, 'a task without checks: nothing would score it', 'add "answer": "…", or "checks": […]');
     return null;
   }
   if (answer.type === 'number') {

@@ -8,7 +8,7 @@ import { PROMPT_PACK_FILE, readPromptPack } from './prompt-pack.ts';
 import { readPack } from './read-pack.ts';
 
 /**
- * Reads a pack of either form: a file is a prompt pack, a folder with a tasks.json too, any other folder one of task
+ * Reads a pack of either form: a JSON file is a prompt pack, a folder with a tasks.json too, any other folder one of task
  * folders. Throws `pack`, also for a folder that is both.
  */
 export async function readAnyPack(path: string): Promise<Pack> {
@@ -29,7 +29,7 @@ async function isPromptPack(path: string): Promise<boolean> {
   const place = resolve(path);
   const info = await stat(place).catch(() => null);
   if (info === null) return false;
-  if (!info.isDirectory()) return true;
+  if (!info.isDirectory()) return /\.json$/i.test(place);
   const file = join(place, PROMPT_PACK_FILE);
   if (!(await exists(file))) return false;
   const folder = await folderWithTask(place);

@@ -50,7 +50,12 @@ async function requireFolder(root: string): Promise<void> {
     throw fail('pack', `the pack can not be read: ${info.message}`, root, 'check its permissions', { cause: info });
   }
   if (!info.isDirectory()) {
-    throw fail('pack', 'a pack is a folder, and this is a file', root, 'name the folder that holds the task folders');
+    throw fail(
+      'pack',
+      'a pack is a folder, and this is a file',
+      root,
+      'name the folder that holds the task folders, or a tasks.json',
+    );
   }
 }
 

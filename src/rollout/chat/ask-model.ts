@@ -1,4 +1,4 @@
-import { type Model, ModelError, type ModelReply, type ModelRequest } from '../../ports/model.ts';
+import { type Model, ModelError, type ModelReply, type ModelRequest, type ModelWait } from '../../ports/model.ts';
 import { longestTimerMs } from '../../process/run-process.ts';
 
 /** How a call ended. `timeout`: `text` is what had come until then. */
@@ -9,7 +9,7 @@ export type Asked =
   | { readonly kind: 'cancelled' };
 
 /**
- * Asks the model once, under a deadline. Comes back at once when cancelled or late, whether the model heeds the signal
+ * Asks the model once, under a deadline that stands still while the provider wants us to wait. Comes back at once when cancelled or late, whether the model heeds the signal
  * or not. Rejects only with what is no `ModelError`.
  */
 export async function askModel(
@@ -24,15 +24,26 @@ export async function askModel(
     stop.resolve(why);
     controller.abort(new Error(why));
   };
-  const timer = setTimeout(() => end('timeout'), Math.min(o.timeoutMs, longestTimerMs));
+  let lateAt = performance.now() + o.timeoutMs;
+  let timer: ReturnType<typeof setTimeout>;
+  const watch = () => {
+    const leftMs = lateAt - performance.now();
+    if (leftMs <= 0) end('timeout');
+    else timer = setTimeout(watch, Math.min(leftMs, longestTimerMs));
+  };
   const onCancel = () => end('cancelled');
   o.cancelled.addEventListener('abort', onCancel, { once: true });
   let streamed = '';
   const onText = (piece: string) => {
     streamed += piece;
   };
+  const onWait = ({ ms }: ModelWait) => {
+    streamed = ''; // of the try that failed
+    lateAt += ms;
+  };
+  watch();
   try {
-    const call = model.performCompletion(request, { signal: controller.signal, onText });
+    const call = model.performCompletion(request, { signal: controller.signal, onText, onWait });
     const first = await Promise.race([answered(call), stop.promise]);
     if (first === 'cancelled') return { kind: 'cancelled' };
     // A call that was ended by us may settle first: our own record decides.
@@ -43,7 +54,7 @@ export async function askModel(
     if (controller.signal.aborted) return { kind: 'timeout', text: streamed };
     throw error;
   } finally {
-    clearTimeout(timer);
+    clearTimeout(timer!);
     o.cancelled.removeEventListener('abort', onCancel);
   }
 }

@@ -226,17 +226,15 @@ describe('a call without an answer', () => {
     }
   });
 
-  test('a request too long for the model is the skill’s failure, and without one nobody’s', async () => {
-    const tooLong = () => Promise.reject(modelError('context-too-long'));
-    const result = await resultOf(
-      tooLong,
-      promptTask({ checks: [{ kind: 'regex', pattern: '^$', flags: '', weight: 1, after: null }] }),
-      { skill: mounted(skillText) },
-    );
-    expect(result.outcome).toEqual({ status: 'scored', hard: 0, soft: 0, rewards: { reward: 0 }, read: null });
-    expect(JSON.stringify(result.trajectory?.steps)).toContain('longer than the model takes');
-    expect((await reportOf(bench(tooLong).backend, rolloutOf(promptTask()))).kind).toBe('failed');
-  });
+  test.each([null, mounted(skillText)])(
+    'a request too long for the model is worth nothing, and not tried again',
+    async (skill) => {
+      const task = promptTask({ checks: [{ kind: 'regex', pattern: '^$', flags: '', weight: 1, after: null }] });
+      const result = await resultOf(() => Promise.reject(modelError('context-too-long')), task, { skill });
+      expect(result.outcome).toEqual({ status: 'scored', hard: 0, soft: 0, rewards: { reward: 0 }, read: null });
+      expect(JSON.stringify(result.trajectory?.steps)).toContain('longer than the model takes');
+    },
+  );
 
   test('late without a word is no outcome of the model; late with one is scored', async () => {
     const silent = await resultOf((_r, o) => untilAborted(o.signal), promptTask({ agentTimeoutSec: 0.05 }));
@@ -254,10 +252,32 @@ describe('a call without an answer', () => {
       promptTask({ agentTimeoutSec: 0.05 }),
     );
     expect(begun).toMatchObject({ outcome: { status: 'scored', hard: 1, agentTimedOut: true }, exit: 'timeout' });
+    // What came before a wait belongs to a try that failed.
+    const again = await resultOf(
+      (_r, o) => {
+        o.onText?.('ok');
+        o.onWait?.({ why: 'cut off', n: 2, of: 3, ms: 1 });
+        return untilAborted(o.signal);
+      },
+      promptTask({ agentTimeoutSec: 0.05 }),
+    );
+    expect(again).toMatchObject({ outcome: { status: 'unscored', reason: 'agent-did-no-work' }, exit: 'timeout' });
     // It does not depend on the model heeding the signal.
     expect(await resultOf(() => new Promise(() => {}), promptTask({ agentTimeoutSec: 0.05 }))).toMatchObject({
       exit: 'timeout',
     });
+  });
+
+  test('the time of waits that the provider asks for is not the model’s', async () => {
+    const waits = async (waitMs: number | null) => {
+      const play: Play = async (_request, o) => {
+        if (waitMs !== null) o.onWait?.({ why: 'rate limit', n: 1, of: 3, ms: waitMs });
+        await new Promise((resolve) => setTimeout(resolve, 150));
+        return 'ok';
+      };
+      return (await resultOf(play, promptTask({ agentTimeoutSec: 0.05 }))).exit;
+    };
+    expect([await waits(60_000), await waits(null)]).toEqual(['finished', 'timeout']);
   });
 
   test('any other exception is the environment’s', async () => {

@@ -4,6 +4,7 @@ import type { RolloutProgress, RolloutRequest } from '../../ports/rollouts.ts';
 import type { PromptTask } from '../../ports/task.ts';
 import type { TrajectoryStep } from '../../ports/trajectory.ts';
 import { type Usage, unknownUsage } from '../../ports/usage.ts';
+import { maxSearched } from '../checks/answer.ts';
 import { failureOf } from '../local/errors.ts';
 import type { RawTrajectory } from '../trajectory.ts';
 import { type Asked, askModel } from './ask-model.ts';
@@ -61,11 +62,11 @@ function brokenWork(error: unknown, { options }: ChatRollout, usage: Usage, raw:
  * - An answer that was cut at the token limit, refused by the model, or empty is the model's own: its checks score it.
  *   Only one that is empty and of no tokens at all is none.
  * - Late: what had come is scored, as with every agent; without a word of it the model did no work.
- * - A request that does not fit into the model, with a skill in it, is a failure of that skill, and so is worth 0;
- *   without one no rollout of the task can be, and that is told.
+ * - A request that does not fit into the model is worth 0: it can't do the task with this skill. It would be no good to
+ *   try again, and a skill that has grown too long for the model must not pass for a failure of the machinery.
  */
 async function workOf(rollout: ChatRollout, asked: Asked): Promise<ChatWork> {
-  const { request, cancelled } = rollout;
+  const { cancelled } = rollout;
   switch (asked.kind) {
     case 'cancelled':
       return { kind: 'cancelled' };
@@ -85,9 +86,7 @@ async function workOf(rollout: ChatRollout, asked: Asked): Promise<ChatWork> {
       const { failure, usage } = asked.error;
       const trouble = troubleOf(asked.error);
       if (cancelled.aborted) return { kind: 'cancelled', usage };
-      if (trouble.kind === 'stop' || (trouble.kind === 'too-long' && request.skill === null)) {
-        return { kind: 'failed', failure, usage };
-      }
+      if (trouble.kind === 'stop') return { kind: 'failed', failure, usage };
       const told = `${failure.what} (${failure.where})`;
       if (trouble.kind === 'unscored') {
         const outcome = unscored(trouble.reason, told);
@@ -99,7 +98,7 @@ async function workOf(rollout: ChatRollout, asked: Asked): Promise<ChatWork> {
           exit: 'crashed',
         };
       }
-      const note = 'The request is longer than the model takes: the skill, the prompt and its files together.';
+      const note = 'The request is longer than the model takes: skill, prompt and files together.';
       const outcome = scored({ reward: 0 }, 0, rollout.options.passThreshold, { read: null });
       return { kind: 'done', outcome, raw: rawOf(rollout, null, [note], told), usage, exit: 'nonzero' };
     }
@@ -133,7 +132,7 @@ async function answered(
   const spent = usage === unknownUsage ? {} : { usage };
   const notes = how.note === null ? [] : [how.note];
   const exit = how.timedOut ? 'timeout' : 'finished';
-  const fits = request.task.noAnswer.find((pattern) => new RegExp(pattern).test(text));
+  const fits = request.task.noAnswer.find((pattern) => new RegExp(pattern).test(text.slice(0, maxSearched)));
   if (fits !== undefined) {
     const outcome = unscored('provider-error', `the answer is one that noAnswer names: /${fits}/`);
     return { kind: 'done', outcome, raw: rawOf(rollout, text, notes, null), usage, exit };

@@ -1,12 +1,12 @@
-/** Most of an answer that a check looks at, in UTF-16 units: of a longer one the end, where results stand. */
-export const maxAnswerLength = 20_000;
+/** Most of an answer that is searched by a regular expression or for a number, in UTF-16 units: of a longer one the end, where results stand. */
+export const maxSearched = 20_000;
 
 /** Signs of Markdown that may stand before a line's words: quotes, headings, list signs, emphasis, code. */
-const signs = '[>#*_`~\\s-]*';
+const signs = '[>#*_`~\\s-]{0,20}?';
 
-/** The answer as every check sees it: canonical characters, plain line ends, no more than the bound. */
+/** The answer as every check sees it: canonical characters and plain line ends. */
 export function plainAnswer(answer: string): string {
-  return answer.slice(-maxAnswerLength).normalize('NFC').replace(/\r\n?/g, '\n');
+  return answer.normalize('NFC').replace(/\r\n?/g, '\n');
 }
 
 /**
@@ -16,7 +16,7 @@ export function plainAnswer(answer: string): string {
  */
 export function partAfter(answer: string, after: string, toEnd: boolean): string | null {
   const wanted = after.normalize('NFC');
-  const begins = new RegExp(`^${signs}?${RegExp.escape(wanted)}`);
+  const begins = new RegExp(`^${signs}${RegExp.escape(wanted)}`);
   const lines = answer.split('\n');
   const at = lines.findLastIndex((line) => begins.test(line));
   const line = lines[at];
@@ -41,7 +41,18 @@ export function withoutFence(text: string): string | null {
   return /^(`{3,}|~{3,})[^\n`]*\n([\s\S]*?)\n?[ \t]*\1\s*$/.exec(text.trim())?.[2] ?? null;
 }
 
-/** What stands in the fences of a text, in their order. */
+/** What stands in the fences of a text, in their order; one that is not closed is none. */
 export function fenced(text: string): readonly string[] {
-  return [...text.matchAll(/^[ \t]*(`{3,}|~{3,})[^\n`]*\n([\s\S]*?)^[ \t]*\1[ \t]*$/gm)].map((found) => found[2] ?? '');
+  const found: string[] = [];
+  let open: { readonly fence: string; readonly lines: string[] } | null = null;
+  for (const line of text.split('\n')) {
+    const fence = /^\s{0,8}(`{3,}|~{3,})/.exec(line)?.[1];
+    if (open === null) {
+      if (fence !== undefined) open = { fence, lines: [] };
+    } else if (fence?.startsWith(open.fence) && line.trim() === fence) {
+      found.push(open.lines.join('\n'));
+      open = null;
+    } else open.lines.push(line);
+  }
+  return found;
 }

@@ -19,7 +19,7 @@ export function jsonOf(text: string): { readonly value: unknown } | null {
 /** What stands at a path (see `jsonSteps`); null = nothing does. */
 export function atPath(value: unknown, path: string): { readonly value: unknown } | null {
   let here = value;
-  for (const step of jsonSteps(path) ?? ['']) {
+  for (const step of jsonSteps(path.normalize('NFC')) ?? ['']) {
     if (typeof here !== 'object' || here === null) return null;
     if (typeof step === 'number' ? !Array.isArray(here) : Array.isArray(here)) return null;
     if (!Object.hasOwn(here, step)) return null;
@@ -30,6 +30,7 @@ export function atPath(value: unknown, path: string): { readonly value: unknown 
 
 /** Are two JSON values the same? The order of keys does not count, that of items does. */
 export function sameJson(a: unknown, b: unknown): boolean {
+  if (typeof a === 'string' && typeof b === 'string') return a.normalize('NFC') === b.normalize('NFC');
   if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return a === b;
   if (Array.isArray(a) !== Array.isArray(b)) return false;
   const [left, right] = [a, b] as Readonly<Record<string, unknown>>[];

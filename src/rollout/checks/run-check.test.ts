@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
-import { maxAnswerLength } from './answer.ts';
+import { maxSearched } from './answer.ts';
 import { runCheck, softScore, type TextCheck } from './run-check.ts';
 
 type Part<T> = T extends TextCheck ? Partial<T> & Pick<T, 'kind'> : never;
@@ -95,9 +95,13 @@ describe('contains and regex', () => {
     ['-', 'A'],
   ]);
 
-  test('of a long answer the end is looked at', () => {
-    const long = `first ${'x'.repeat(maxAnswerLength)} last`;
-    expect(runCheck(check({ kind: 'contains', value: 'last' }), long)).toBe(true);
+  test('of a long answer only the end is searched, all of it compared', () => {
+    const long = `first ${'x'.repeat(maxSearched)} last`;
+    expect(runCheck(check({ kind: 'regex', pattern: 'last$' }), long)).toBe(true);
+    expect(runCheck(check({ kind: 'contains', value: 'first' }), long)).toBe(true);
+    expect(
+      runCheck(check({ kind: 'equals', value: `x${'y'.repeat(maxSearched)}` }), `z${'y'.repeat(maxSearched)}`),
+    ).toBe(false);
     expect(runCheck(check({ kind: 'regex', pattern: 'first' }), long)).toBe(false);
   });
 });
@@ -246,6 +250,16 @@ describe('json-path', () => {
     ['+', '{"a.b": {"c]": 1}}'],
     ['-', '{"a": {"b": 1}}'],
   ]);
+  table('one character, written in two ways', check({ kind: 'json-path', path: 'cafe\u0301', value: 'cafe\u0301' }), [
+    ['+', '{"caf\u00e9": "caf\u00e9"}'],
+    ['+', '{"cafe\u0301": "cafe\u0301"}'],
+    ['-', '{"cafe": "cafe"}'],
+  ]);
+  table('fences', check({ kind: 'json-path', path: 'a', value: 1 }), [
+    ['+', '````json\n{"a": 1, "b": "```"}\n````'],
+    ['+', 'x\n  ~~~\n  {"a": 1}\n  ~~~\ny'],
+    ['+', '```js\nlet x\n```\n```json\n{"a": 1}\n```\n'],
+  ]);
   table('after a marker, over lines', check({ kind: 'json-path', path: 'a', value: 1, after: 'JSON:' }), [
     ['+', '{"a": 2}\nJSON:\n{\n  "a": 1\n}'],
     ['-', '{"a": 1}'],
@@ -282,6 +296,8 @@ describe('the share of what passed', () => {
       ]),
     ).toBe(0.75);
     expect(softScore([])).toBe(0);
+    const tenths = (passed: number) => Array.from({ length: 10 }, (_, i) => ({ weight: 0.1, passed: i < passed }));
+    for (let n = 1; n < 10; n++) expect(softScore(tenths(n))).toBe(n / 10);
   });
 });
 

@@ -1,5 +1,5 @@
 import type { Check } from '../../ports/task.ts';
-import { partAfter, plainAnswer, withoutFence } from './answer.ts';
+import { maxSearched, partAfter, plainAnswer, withoutFence } from './answer.ts';
 import { atPath, jsonOf, sameJson } from './json.ts';
 import { isWithin, oneNumber } from './numbers.ts';
 
@@ -18,7 +18,7 @@ export type TextCheck = Exclude<Check, { readonly kind: 'command' }>;
  * | number | the one number of the part, see `oneNumber`; without `after`, of the last line that is not blank |
  *
  * With `after` a check looks at what follows on that line (`json-path`: to the end), see `partAfter`; without such a
- * line it fails. Of answers longer than `maxAnswerLength` only the end is looked at.
+ * line it fails. Regular expressions and numbers are looked for in the last `maxSearched` characters.
  */
 export function runCheck(check: TextCheck, answer: string): boolean {
   const whole = plainAnswer(answer);
@@ -32,14 +32,14 @@ export function runCheck(check: TextCheck, answer: string): boolean {
     case 'contains':
       return folded(part, check.ignoreCase).includes(folded(plainAnswer(check.value), check.ignoreCase));
     case 'regex':
-      return new RegExp(check.pattern, check.flags).test(part);
+      return new RegExp(check.pattern, check.flags).test(part.slice(-maxSearched));
     case 'json-path': {
       const json = jsonOf(part);
       const found = json === null ? null : atPath(json.value, check.path);
       return found !== null && sameJson(found.value, check.value);
     }
     case 'number': {
-      const number = oneNumber(check.after === null ? lastLine(part) : part);
+      const number = oneNumber(check.after === null ? lastLine(part.slice(-maxSearched)) : part.slice(-maxSearched));
       return number !== null && isWithin(number, check.value, check.tolerance);
     }
     default:
@@ -47,11 +47,17 @@ export function runCheck(check: TextCheck, answer: string): boolean {
   }
 }
 
-/** Share of the weight that passed, 0…1; exactly 1 when all of it did. */
+/** Parts in which a score is told: no threshold is missed by what binary numbers can't hold. */
+const PARTS = 1e9;
+
+/** Share of the weight that passed, 0…1; exactly 1 when all of it did, exactly 0 when none of it did. */
 export function softScore(results: readonly { readonly weight: number; readonly passed: boolean }[]): number {
-  if (results.every((result) => result.passed)) return results.length > 0 ? 1 : 0;
+  const passed = results.filter((result) => result.passed);
+  if (passed.length === 0) return 0;
+  if (passed.length === results.length) return 1;
   const sum = (list: readonly { readonly weight: number }[]) => list.reduce((total, { weight }) => total + weight, 0);
-  return Math.min(sum(results.filter((result) => result.passed)) / sum(results), 1 - Number.EPSILON);
+  const parts = Math.round((sum(passed) / sum(results)) * PARTS);
+  return Math.min(Math.max(parts, 1), PARTS - 1) / PARTS;
 }
 
 function folded(text: string, ignoreCase: boolean): string {
