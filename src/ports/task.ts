@@ -37,7 +37,10 @@ export type FolderTask = TaskBase & {
 /** What a check looks at and asks of it; `weight` > 0 is its share of the soft score. */
 export type Check = {
   readonly weight: number;
-  /** Looks only at what follows this text on the last line that begins with it; null = the whole answer. */
+  /**
+   * Looks only at what follows this text on the last line that begins with it (`json-path` and `command`: to the end of
+   * the answer); null = the whole answer.
+   */
   readonly after: string | null;
 } & (
   | { readonly kind: 'equals'; readonly value: string; readonly ignoreCase: boolean }

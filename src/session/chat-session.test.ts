@@ -2,6 +2,7 @@ import { afterEach, expect, test } from 'bun:test';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { leaksOf } from '../cli/leaks.ts';
 import { checkConfig } from '../config/load.ts';
 import type { EventOf } from '../events/events.ts';
 import { readText } from '../journal/journal.ts';
@@ -122,7 +123,7 @@ async function run(dir: string, metric: 'soft' | 'mixed') {
       rollouts,
       proposals,
       redact: makeRedactor([]),
-      leakOf: () => null,
+      leaks: leaksOf(session, dir),
       inputs: () => [],
       signal: new AbortController().signal,
       hold: new Hold(),

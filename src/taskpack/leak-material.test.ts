@@ -97,6 +97,19 @@ describe('of a prompt task', () => {
     ]);
   });
 
+  test('the files that a command alone is given', async () => {
+    const files = [
+      { name: 'check.py', text: 'assert seventh' },
+      { name: 'want/out.txt', text: 'eighth\r\nninth' },
+    ];
+    const checks = [check({ kind: 'command', command: ['python3', 'check.py'], timeoutSec: 1, files })];
+    const { tasks } = await leakMaterial({ name: 'p', dir: prompt.dir, hash: 'h', tasks: [{ ...prompt, checks }] });
+    expect([tasks[0]?.verifier, tasks[0]?.expected]).toEqual([
+      ['python3 check.py', 'assert seventh', 'eighth\r\nninth'],
+      ['eighth', 'ninth'],
+    ]);
+  });
+
   test('a folder right below the root is no secret', () => {
     expect(secretPaths({ name: 'p', dir: '/tasks', hash: 'h', tasks: [] }, ['/', '/home/ada'])).toEqual(['/home/ada']);
   });

@@ -85,9 +85,16 @@ function ofPrompt(task: PromptTask): TaskSecrets {
     instruction: shown.filter((text) => text !== '').join('\n\n'),
     expected: of(expectedBy),
     patterns: of((check) => (check.kind === 'regex' ? [check.pattern] : [])),
-    verifier: of((check) => (check.kind === 'command' ? [check.command.join(' ')] : [])),
+    verifier: of((check) =>
+      check.kind === 'command' ? [check.command.join(' '), ...filesOf(check).map((file) => file.text)] : [],
+    ),
     solution: [],
   };
+}
+
+/** What a command is given beside the task's files, the beginning of each. */
+function filesOf(check: Extract<Check, { readonly kind: 'command' }>) {
+  return (check.files ?? []).map(({ name, text }) => ({ name, text: text.slice(0, MOST_TASK_BYTES) }));
 }
 
 function expectedBy(check: Check): readonly string[] {
@@ -99,8 +106,11 @@ function expectedBy(check: Check): readonly string[] {
       return [String(Math.abs(check.value))];
     case 'json-path':
       return leavesOf(check.value);
-    case 'regex':
     case 'command':
+      return filesOf(check).flatMap(({ name, text }) =>
+        results.has(extname(name).toLowerCase()) ? text.split(/\r\n?|\n/, MOST_EXPECTED_LINES) : [],
+      );
+    case 'regex':
       return [];
     default:
       return check satisfies never;

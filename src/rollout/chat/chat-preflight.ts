@@ -24,6 +24,7 @@ export async function chatPreflight(options: ChatOptions): Promise<readonly Find
   const withCommands = prompts.filter((task) => task.checks.some(runsCode));
   return [
     ...folderFindings(options),
+    ...bundleFindings(options.bundledFiles ?? []),
     ...(await options.model.preflight()),
     ...(withCommands.length === 0
       ? []
@@ -41,6 +42,15 @@ function folderFindings({ tasks }: ChatOptions): readonly Finding[] {
   const { what, fix } = notAPrompt(first.id);
   const where = rest.length === 0 ? `task ${first.id}` : `task ${first.id} and ${rest.length} more`;
   return [{ level: 'error', what, where, fix }];
+}
+
+function bundleFindings(files: readonly string[]): readonly Finding[] {
+  const [first] = files;
+  if (first === undefined) return [];
+  const what = `a model in a chat sees SKILL.md alone: ${files.length === 1 ? `not ${first}` : `none of the ${files.length} files beside it, such as ${first}`}`;
+  return [
+    { level: 'warning', what, where: 'skill', fix: 'let SKILL.md say what is needed, or use a backend with an agent' },
+  ];
 }
 
 function consentFinding(allowed: boolean, tasks: readonly PromptTask[]): Finding {

@@ -408,6 +408,14 @@ describe('what the backend is not for', () => {
     });
   });
 
+  test('a skill with files beside it is warned of', async () => {
+    const found = async (bundledFiles: readonly string[]) => bench(() => 'ok', { bundledFiles }).backend.preflight();
+    expect(await found([])).toEqual([]);
+    expect(await found(['a.py', 'b.py'])).toMatchObject([
+      { level: 'warning', what: expect.stringContaining('none of the 2 files') },
+    ]);
+  });
+
   test('what the model finds before the start is handed on', async () => {
     const finding = { level: 'error', what: 'no key', where: 'model', fix: 'set it' } as const;
     const model = { ...playedModel(() => 'ok'), preflight: async () => [finding] };

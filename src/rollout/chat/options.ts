@@ -9,6 +9,8 @@ export type ChatOptions = {
   readonly sessionId: string;
   /** Tasks that will be asked for: `preflight` looks at each. */
   readonly tasks: readonly Task[];
+  /** Files that the skill brings beside its SKILL.md: a model in a chat can't read them. Default: none. */
+  readonly bundledFiles?: readonly string[];
   /** Consent to run the commands of checks as this user, with nothing but plain folders around them. */
   readonly unsandboxedAllowed: boolean;
   /** For tasks that give the model no limit, in seconds. */
