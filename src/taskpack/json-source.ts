@@ -1,8 +1,12 @@
 import { type Node, type ParseError, parseTree, printParseErrorCode } from 'jsonc-parser';
 import { nearest } from '../config/nearest.ts';
+import { shownBeginning } from '../process/half-words.ts';
 import type { PackProblem } from './pack-failure.ts';
 
 export type { Node } from 'jsonc-parser';
+
+/** Keys and names of a pack may be of any length; a message is a line. */
+const MOST_SHOWN = 300;
 
 /** The values of an object by key. */
 export class JsonKeys extends Map<string, Node> {
@@ -133,7 +137,11 @@ export class JsonSource {
   }
 
   private at(offset: number, what: string, fix: string): void {
-    this.problems.push({ path: this.place(offset), what, fix });
+    this.problems.push({
+      path: this.place(offset),
+      what: shownBeginning(what, MOST_SHOWN),
+      fix: shownBeginning(fix, MOST_SHOWN),
+    });
   }
 
   private place(offset: number): string {

@@ -258,6 +258,13 @@ describe('what is wrong is told where it stands', () => {
     expect((await refusal(folder(withCheck(check)))).what).toContain(what);
   });
 
+  test('in lines of a bounded length', async () => {
+    const long = 'x'.repeat(10_000);
+    const failure = await refusal(folder([{ ...task({ files: [long] }), [long]: 1 }]));
+    for (const line of [failure.what, ...failure.where.split('\n'), ...failure.fix.split('\n')])
+      expect(line.length).toBeLessThan(500);
+  });
+
   test('a key that is written wrong is told once', async () => {
     const odd = await refusal(folder([{ ids: 'a', promt: 'p', answr: 'x' }]));
     expect(odd.what).toContain('and 2 more problems');

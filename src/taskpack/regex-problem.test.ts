@@ -16,6 +16,11 @@ describe('regular expressions of checks', () => {
     '\\(a+\\)+',
     '(?<y>\\d{4})-\\k<y>',
     '(foo|far)+',
+    '(a|ab)*c',
+    '(ab*)*c',
+    '(?:\\r\\n|\\n)*',
+    '(?:ab?){3}',
+    '(?:[A-Z][a-z]+ )*x',
     '[^"]*"(?:[^"\\\\]|\\\\.)*"',
   ])('%s is taken', (pattern) => {
     expect(regexProblem(pattern, '')).toBeNull();
@@ -24,6 +29,11 @@ describe('regular expressions of checks', () => {
   test.each([
     '(a+)+$',
     '(a*)*',
+    '(a?){30}a{30}',
+    '(?:x?y?)*z',
+    '(\\d|\\d\\d)+$',
+    '(?:\\r\\n|\\r|\\n)*x',
+    '^(([a-z])+.)+[A-Z]([a-z])+$',
     '(\\w+\\s?)+$',
     '(.*,)+x',
     '(a|a)*$',

@@ -37,7 +37,9 @@ function explodes(piece: RegexPiece, sets: CharacterSets): boolean {
   if (piece.kind === 'leaf') return false;
   if (piece.alternatives.some((alternative) => alternative.some((inner) => explodes(inner, sets)))) return true;
   if (piece.max < MANY) return false;
-  return piece.alternatives.some((one) => ambiguous(one, sets)) || sameTwice(piece.alternatives, sets);
+  return (
+    piece.alternatives.some((one) => ambiguous(one, sets) || mayBeEmpty(one)) || takenTwice(piece.alternatives, sets)
+  );
 }
 
 /** Can one turn of the repetition end where another could go on? Not if it has a character that only it takes. */
@@ -63,13 +65,32 @@ function elasticLeaves(piece: RegexPiece, within: 'fixed' | 'varying' | 'endless
   return piece.alternatives.flat().flatMap((inner) => elasticLeaves(inner, both));
 }
 
-/** Two alternatives of one character each that take the same one, as in `(\s|.)*`. */
-function sameTwice(alternatives: readonly (readonly RegexPiece[])[], sets: CharacterSets): boolean {
-  const single = alternatives.flatMap((one) => {
-    const [piece] = one;
-    return one.length === 1 && piece?.kind === 'leaf' && piece.max === 1 ? [piece.source] : [];
+/** A turn of nothing but what may be missing, as in `(a?){30}`. */
+function mayBeEmpty(alternative: readonly RegexPiece[]): boolean {
+  const missing = (piece: RegexPiece) =>
+    piece.min === 0 || (piece.kind === 'group' && piece.alternatives.some(mayBeEmpty));
+  return alternative.length > 0 && alternative.every(missing);
+}
+
+/**
+ * Two alternatives that take the same text, as in `(\s|.)*`, or one that takes the beginning of the other while a next
+ * turn may take the rest, as in `(\d|\d\d)*`. Only alternatives of single characters are looked at.
+ */
+function takenTwice(alternatives: readonly (readonly RegexPiece[])[], sets: CharacterSets): boolean {
+  const words = alternatives.flatMap((one) => {
+    const leaves = one.flatMap((piece) =>
+      piece.kind === 'leaf' && piece.min === 1 && piece.max === 1 ? [piece.source] : [],
+    );
+    return leaves.length === one.length && one.length > 0 ? [leaves] : [];
   });
-  return single.some((a, i) => single.slice(i + 1).some((b) => !sets.disjoint(a, b)));
+  const mayBegin = (source: string) => words.some(([first = '']) => !sets.disjoint(first, source));
+  return words.some((a, i) =>
+    words.some((b, k) => {
+      if (k === i || b.length < a.length || !a.every((source, at) => !sets.disjoint(source, b[at] ?? ''))) return false;
+      const rest = b[a.length];
+      return rest === undefined || mayBegin(rest);
+    }),
+  );
 }
 
 /** Which of some characters a leaf takes: all of ASCII, and a few beyond it. */
