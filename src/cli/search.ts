@@ -8,12 +8,13 @@ import { runSession, stopped } from '../session/run.ts';
 import { Session } from '../session/session.ts';
 import type { Io } from './io.ts';
 import { leaksOf } from './leaks.ts';
+import { priced } from './models.ts';
 import { shownDir } from './read-state.ts';
 import type { Show } from './show.ts';
 import { skillCommands } from './skill-commands.ts';
 import type { Stage } from './stage.ts';
 import type { Surface } from './surface.ts';
-import { backendOf, learner, optimizerOf, preflight, redactor, sessionParts, taskNotes, workersOf } from './wiring.ts';
+import { learner, preflight, redactor, sessionParts, taskNotes, wired, workersOf } from './wiring.ts';
 
 export type SearchOptions = {
   readonly io: Io;
@@ -79,14 +80,14 @@ async function searchOn(
         'leave it out',
       );
     const workers = workersOf(session.config);
-    const rollouts = backendOf(session, { ...o, rehearsalDelayMs: delayMs });
-    const proposals = optimizerOf(session, o.dir);
+    const { rollouts, proposals, models } = await wired(session, o.dir, { ...o, rehearsalDelayMs: delayMs });
     const findings = await preflight([
       rollouts,
       proposals,
       taskNotes(session.pack.tasks),
       skillCommands(session),
       learner(session.config),
+      priced(session.config, models),
     ]);
     session.check({ versions: {}, workers });
     const report = () =>

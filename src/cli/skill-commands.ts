@@ -9,9 +9,10 @@ import { isOnPath } from '../taskpack/commands.ts';
 const MOST_NAMED = 8;
 
 /** Commands that the skill tells an agent to run and that nothing here has: where the host is the image, it can't run them. */
-export function skillCommands(session: Pick<Session, 'skill' | 'pack'>): Preflight {
+export function skillCommands(session: Pick<Session, 'config' | 'skill' | 'pack'>): Preflight {
   return {
     async preflight() {
+      if (session.config.backend !== 'local') return [];
       const host = hostEnvironment().PATH ?? '';
       const paths = [
         host,

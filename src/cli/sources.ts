@@ -6,7 +6,7 @@ import type { SeedSkill } from '../session/first-lines.ts';
 import { decodeSkill, readSkill } from '../skill/document.ts';
 import { seedWarnings } from '../skill/seed-warnings.ts';
 import { copyTree } from '../taskpack/copy.ts';
-import { readPack } from '../taskpack/read-pack.ts';
+import { copyAnyPack } from '../taskpack/read-any-pack.ts';
 import { hashFiles, requireTree } from '../taskpack/tree.ts';
 import { exampleName, exampleText, writeExample } from './bundled.ts';
 
@@ -52,9 +52,8 @@ export function sources(
       const example = exampleName(config.pack);
       if (example !== null) writeExample(example, 'tasks', to);
       else {
-        const from = resolve(base, config.pack);
-        await readPack(from); // faults are told of the user's own files
-        await copyTree(from, to, { code: 'pack' });
+        // faults are told of the user's own files
+        await copyAnyPack(resolve(base, config.pack), to);
       }
     },
   };

@@ -7,14 +7,17 @@ import { modelName } from '../config/model.ts';
 import { nearest } from '../config/nearest.ts';
 import type { Config } from '../config/schema.ts';
 import { makeRedactor } from '../journal/redact.ts';
+import { createReflectingOptimizer } from '../optimizer/reflecting.ts';
 import { createRehearsalOptimizer, parseRehearsal } from '../optimizer/rehearsal.ts';
 import { fail } from '../ports/failure.ts';
+import type { Model } from '../ports/model.ts';
 import type { Finding, Preflight } from '../ports/preflight.ts';
 import type { Proposals } from '../ports/proposals.ts';
 import type { Rollouts } from '../ports/rollouts.ts';
 import { folderTasks, type Task } from '../ports/task.ts';
 import { renderDocument } from '../report/markdown.ts';
 import { createLocalAgent } from '../rollout/agents/index.ts';
+import { ChatRollouts } from '../rollout/chat/chat-rollouts.ts';
 import { LocalRollouts } from '../rollout/local/local-rollouts.ts';
 import type { ForkParts } from '../session/fork.ts';
 import type { Session, SessionParts } from '../session/session.ts';
@@ -23,9 +26,10 @@ import { localProblems } from '../taskpack/check-local.ts';
 import { missingCommands } from '../taskpack/commands.ts';
 import { copyTree } from '../taskpack/copy.ts';
 import { dockerfileCopies } from '../taskpack/dockerfile-copies.ts';
-import { readPack } from '../taskpack/read-pack.ts';
+import { readAnyPack } from '../taskpack/read-any-pack.ts';
 import { VERSION } from '../version.ts';
 import { exampleName, exampleText } from './bundled.ts';
+import { modelMaker } from './models.ts';
 import { bundleOf, skillSource, sources } from './sources.ts';
 
 /** Seconds for an agent whose task gives no limit. */
@@ -36,7 +40,7 @@ export function sessionParts(base: string, onWarning: (text: string) => void): S
   return {
     ...sources(base, namedSecrets(hostEnvironment()), onWarning),
     bundleOf,
-    readPack,
+    readPack: readAnyPack,
     render: renderDocument,
     now: () => new Date().toISOString(),
     program: VERSION,
@@ -46,14 +50,12 @@ export function sessionParts(base: string, onWarning: (text: string) => void): S
 
 /** What a fork of the session in `base` needs beside that. */
 export function forkParts(base: string, onWarning: (text: string) => void): ForkParts {
-  const noTasks = { name: '', dir: '', hash: '', tasks: [] };
   return {
     ...sessionParts(base, onWarning),
     copyFolder: copyTree,
     skillSource: (config, began) => skillSource(base, config, began),
     packStands: (config) => exampleName(config.pack) !== null || existsSync(resolve(base, config.pack)),
-    versions: (config) =>
-      backendOf({ config, id: '', pack: noTasks }, { allowUnsandboxed: false, rehearsalDelayMs: 0 }).versions(),
+    versions: (config) => versionsOf(config, base),
   };
 }
 
@@ -64,50 +66,99 @@ export function workersOf(config: Config): number {
   return config.workers ?? Math.min(8, 2 * availableParallelism());
 }
 
-/** The backend of a session. The bundled example needs no consent to run in plain folders. */
-export function backendOf(
-  session: Pick<Session, 'config' | 'id' | 'pack'>,
-  o: { readonly allowUnsandboxed: boolean; readonly rehearsalDelayMs: number },
+/** Backend and optimizer of a session, and the models that they use. */
+export type Wired = { readonly rollouts: Rollouts; readonly proposals: Proposals; readonly models: readonly Model[] };
+
+/** Puts a session's backend and optimizer together. The bundled examples need no consent to run in plain folders. */
+export async function wired(session: Session, base: string, o: BackendOptions): Promise<Wired> {
+  const make = modelMaker(base);
+  const { model, optimizer, backend, reflection } = session.config;
+  const target = backend === 'chat' && model !== null ? await make(model) : null;
+  const rollouts = backendOf(session, target, o);
+  if (!('model' in namedOptimizer(optimizer)))
+    return { rollouts, proposals: rehearsalOf(session, base), models: target === null ? [] : [target] };
+  const reader = await make(optimizer);
+  const proposals = createReflectingOptimizer({ ...reflection, model: reader, now: () => performance.now() });
+  return { rollouts, proposals, models: target === null ? [reader] : [target, reader] };
+}
+
+type BackendOptions = { readonly allowUnsandboxed: boolean; readonly rehearsalDelayMs: number };
+
+/** The backend of a session; `model` is the one that a chat asks. */
+function backendOf(
+  session: Pick<Session, 'config' | 'id' | 'pack'> & { readonly skill?: Session['skill'] },
+  model: Model | null,
+  o: BackendOptions,
 ): Rollouts {
   const { config } = session;
   const env = hostEnvironment();
-  return new LocalRollouts({
-    agent: createLocalAgent(config.agent, { variables: env, rehearsalDelayMs: o.rehearsalDelayMs }),
+  const common = {
     passThreshold: config.gate.passThreshold,
     sessionId: session.id,
-    tasks: folderTasks(session.pack.tasks),
-    prepareFiles: async (task) => (await dockerfileCopies(task)).copies,
-    problems: async (tasks) => [
-      ...(await Promise.all(tasks.map(localProblems))).flat(),
-      ...missingCommands(tasks, env.PATH ?? '/usr/bin:/bin'),
-    ],
     unsandboxedAllowed: o.allowUnsandboxed || config.allowUnsandboxed || isBundled(config),
-    defaultAgentTimeoutSec: config.timeouts.agentSec ?? AGENT_TIMEOUT_SEC,
     hostEnv: env,
-    variables: env,
     tempRoot: tmpdir(),
-  });
+  };
+  switch (config.backend) {
+    case 'chat':
+      if (model === null)
+        throw fail(
+          'config',
+          'the backend chat asks a model, and none is named',
+          'model',
+          'add "model": "provider/model"',
+        );
+      return new ChatRollouts({
+        ...common,
+        model,
+        tasks: session.pack.tasks,
+        bundledFiles: session.skill?.files ?? [],
+        defaultTimeoutSec: config.timeouts.agentSec ?? AGENT_TIMEOUT_SEC,
+      });
+    case 'local':
+      return new LocalRollouts({
+        ...common,
+        agent: createLocalAgent(config.agent, { variables: env, rehearsalDelayMs: o.rehearsalDelayMs }),
+        tasks: folderTasks(session.pack.tasks),
+        prepareFiles: async (task) => (await dockerfileCopies(task)).copies,
+        problems: async (tasks) => [
+          ...(await Promise.all(tasks.map(localProblems))).flat(),
+          ...missingCommands(tasks, env.PATH ?? '/usr/bin:/bin'),
+        ],
+        defaultAgentTimeoutSec: config.timeouts.agentSec ?? AGENT_TIMEOUT_SEC,
+        variables: env,
+      });
+    default:
+      return config.backend satisfies never;
+  }
+}
+
+/** Versions of what would take part in rollouts now. */
+async function versionsOf(config: Config, base: string): Promise<Readonly<Record<string, string>>> {
+  const model = config.backend === 'chat' && config.model !== null ? await modelMaker(base)(config.model) : null;
+  const session = { config, id: '', pack: { name: '', dir: '', hash: '', tasks: [] } };
+  return backendOf(session, model, { allowUnsandboxed: false, rehearsalDelayMs: 0 }).versions();
 }
 
 function isBundled(config: Config): boolean {
   return exampleName(config.skill) !== null && exampleName(config.pack) !== null;
 }
 
-const optimizers = ['rehearsal'] as const;
+const REHEARSAL_OPTIMIZER = 'rehearsal';
 
-/** The optimizer of a session. */
-export function optimizerOf(session: Session, base: string): Proposals {
+/** A model, by its `provider/`, or one of the optimizers that this program brings. */
+function namedOptimizer(config: Config['optimizer']): { readonly model: Config['optimizer'] } | { readonly own: true } {
+  const name = modelName(config);
+  if (name === REHEARSAL_OPTIMIZER) return { own: true };
+  const close = nearest(name, [REHEARSAL_OPTIMIZER]);
+  if (!name.includes('/') && close !== null)
+    throw fail('config', `there is no optimizer ${name}`, 'optimizer', `did you mean ${close}?`);
+  return { model: config };
+}
+
+/** The rehearsal's optimizer, with the list of edits that lies beside the config or comes with the example. */
+function rehearsalOf(session: Session, base: string): Proposals {
   const { pack } = session.config;
-  const optimizer = modelName(session.config.optimizer);
-  if (!optimizers.some((o) => o === optimizer)) {
-    const close = nearest(optimizer, optimizers);
-    throw fail(
-      'config',
-      `there is no optimizer ${optimizer}`,
-      'optimizer',
-      close ? `did you mean ${close}?` : `use one of ${optimizers.join(', ')}`,
-    );
-  }
   const example = exampleName(pack);
   if (example !== null)
     return createRehearsalOptimizer({
@@ -172,19 +223,29 @@ export function taskNotes(tasks: readonly Task[]): Preflight {
   };
 }
 
-/** An agent that takes no skill can't be made better by one. */
+/** Agent and backend have to fit, and an agent that takes no skill can't be made better by one. */
 export function learner(config: Config): Preflight {
+  const error = (what: string, fix: string): readonly Finding[] => [{ level: 'error', what, where: 'agent', fix }];
   return {
-    preflight: async () =>
-      createLocalAgent(config.agent, { variables: {}, rehearsalDelayMs: 0 }).takesSkill
+    async preflight() {
+      if (config.backend === 'chat')
+        return config.agent === CHAT_AGENT
+          ? []
+          : error(`on the backend chat the model itself does the tasks, and not ${config.agent}`, 'leave "agent" out');
+      if (config.model !== null)
+        return error(
+          `the agent ${config.agent} uses no model, so "model" would be ignored`,
+          'take "model" out, or set "backend": "chat" and run a prompt pack',
+        );
+      return createLocalAgent(config.agent, { variables: {}, rehearsalDelayMs: 0 }).takesSkill
         ? []
-        : [
-            {
-              level: 'error',
-              what: `the agent ${config.agent} takes no skill, so there is nothing to optimize`,
-              where: 'agent',
-              fix: 'choose an agent that reads skills',
-            },
-          ],
+        : error(
+            `the agent ${config.agent} takes no skill, so there is nothing to optimize`,
+            'choose an agent that reads skills',
+          );
+    },
   };
 }
+
+/** What `agent` says where a model answers by itself. */
+const CHAT_AGENT = 'chat';

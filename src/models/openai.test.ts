@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, test } from 'bun:test';
 import type { ModelSettings } from '../config/model.ts';
-import type { ModelRequest, ModelTool } from '../ports/model.ts';
+import { ModelError, type ModelRequest, type ModelTool } from '../ports/model.ts';
 import {
   ask,
   chatAnswer,
@@ -222,6 +222,41 @@ describe('an answer', () => {
   test('that the model declined says why', async () => {
     const model = ready(() => stream([chunk({ refusal: 'I can’t.' }), chunk({}, 'stop'), done]));
     expect(await complete(model)).toMatchObject({ stop: 'refused', parts: [{ kind: 'text', text: 'I can’t.' }] });
+  });
+
+  test('may come whole from a server that does not stream, with its calls and its usage', async () => {
+    const message = {
+      role: 'assistant',
+      content: 'Here.',
+      tool_calls: [
+        { id: 'a', type: 'function', function: { name: 'f', arguments: '{"x":1}' } },
+        { id: 'b', type: 'function', function: { name: 'f', arguments: '{"x":2}' } },
+      ],
+    };
+    const usage = { prompt_tokens: 7, completion_tokens: 3, total_tokens: 10 };
+    const whole = { object: 'chat.completion', choices: [{ index: 0, finish_reason: 'tool_calls', message }], usage };
+    const reply = await complete(ready(() => Response.json(whole)));
+    expect(reply.parts).toEqual([
+      { kind: 'text', text: 'Here.' },
+      { kind: 'tool-call', id: 'a', name: 'f', input: { x: 1 } },
+      { kind: 'tool-call', id: 'b', name: 'f', input: { x: 2 } },
+    ]);
+    expect(reply.stop).toBe('tool');
+    expect(reply.usage).toMatchObject({ inputTokens: 7, outputTokens: 3 });
+  });
+
+  test.each([
+    ['{"error":{"message":"no"}}'],
+    ['{"choices":'],
+    ['[]'],
+    ['{"choices":[{"message":{"content":"half"}}]}'],
+  ])('that is JSON and no whole completion is no reply: %s', async (text) => {
+    const model = ready(() => new Response(text, { headers: { 'content-type': 'application/json' } }));
+    const error = await complete(model).then(
+      () => null,
+      (e: unknown) => e,
+    );
+    expect(error).toBeInstanceOf(ModelError);
   });
 
   test('may be empty', async () => {

@@ -7,6 +7,7 @@ import { chatBody } from './openai-body.ts';
 import { ChatReader } from './openai-reader.ts';
 import { kindOf } from './refusal.ts';
 import { longestTimerMs } from './timer.ts';
+import { asStream } from './whole-reply.ts';
 import type { Wire } from './wire.ts';
 
 /** A model behind Chat Completions, streamed by the official client: OpenAI, and whoever speaks its protocol. */
@@ -27,7 +28,7 @@ export function openAiModel(endpoint: Endpoint): Model {
       maxRetries: 0,
       timeout: longestTimerMs,
       logLevel: 'off',
-      fetch: wire.fetch,
+      fetch: async (input, init) => asStream(await wire.fetch(input, init)),
     });
     const send = (withUsage: boolean) => client.chat.completions.create(chatBody(request, endpoint, withUsage));
     if (tellsUsage !== null) return consume(await send(tellsUsage), draft);

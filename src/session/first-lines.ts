@@ -183,11 +183,12 @@ export function checkRules(created: EventOf<'session.created'>, where: string): 
   );
 }
 
-/** `example:hello-harbor` → `hello-harbor`, `../packs/jq/` → `jq`. */
+/** `example:hello-harbor` → `hello-harbor`, `../packs/jq/` and `../packs/jq/tasks.json` → `jq`. */
 function packName(from: string): string {
   return (
     from
       .replace(/^example:/, '')
+      .replace(/(?<=[^\\/])[\\/]tasks\.json$/, '')
       .split(/[\\/]/)
       .filter((part) => part !== '')
       .at(-1) ?? from
