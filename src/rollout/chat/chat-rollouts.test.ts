@@ -5,7 +5,7 @@ import { type ModelErrorKind, type ModelReply, modelErrorKinds } from '../../por
 import type { RolloutResult } from '../../ports/outcome.ts';
 import type { RolloutReport } from '../../ports/rollouts.ts';
 import type { FolderTask, PromptTask } from '../../ports/task.ts';
-import { unknownUsage } from '../../ports/usage.ts';
+import { noUsage, unknownUsage } from '../../ports/usage.ts';
 import { makeFolders } from '../local/prepare.ts';
 import {
   type ChatBench,
@@ -289,13 +289,17 @@ describe('a call without an answer', () => {
   });
 
   test('cancelled while it waits, it is told at once, with a spend that is known', async () => {
-    const { backend } = bench(() => new Promise(() => {}));
     const stop = new AbortController();
+    const { backend } = bench(() => {
+      queueMicrotask(() => stop.abort());
+      return new Promise(() => {}); // it does not heed the signal
+    });
     const reports: RolloutReport[] = [];
-    const onProgress = () => stop.abort();
-    for await (const report of backend.performRollouts([rolloutOf(promptTask())], { signal: stop.signal, onProgress }))
+    for await (const report of backend.performRollouts([rolloutOf(promptTask())], { signal: stop.signal }))
       reports.push(report);
     expect(reports).toEqual([{ kind: 'cancelled', key: 'key' }]);
+    const early = await reportOf(backend, rolloutOf(promptTask(), { signal: AbortSignal.abort() }));
+    expect(early).toEqual({ kind: 'cancelled', key: 'key', usage: noUsage });
     const during = new AbortController();
     const paid = bench(() => 'ok');
     const later: RolloutReport[] = [];
@@ -368,7 +372,11 @@ describe('commands of checks', () => {
     const findings = await backend.preflight();
     expect(findings).toMatchObject([{ level: 'error', where: 'task task' }]);
     expect(findings[0]?.fix).toContain('--allow-unsandboxed');
-    expect(await reportOf(backend, rolloutOf(task))).toMatchObject({ kind: 'failed', failure: { code: 'preflight' } });
+    expect(await reportOf(backend, rolloutOf(task))).toMatchObject({
+      kind: 'failed',
+      failure: { code: 'preflight' },
+      usage: noUsage,
+    });
     expect(model.asked).toEqual([]);
     expect(await bench(() => 'ok', { unsandboxedAllowed: false, tasks: [promptTask()] }).backend.preflight()).toEqual(
       [],

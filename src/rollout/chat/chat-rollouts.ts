@@ -3,6 +3,7 @@ import type { Outcome } from '../../ports/outcome.ts';
 import type { Finding } from '../../ports/preflight.ts';
 import type { RolloutProgress, RolloutReport, RolloutRequest, Rollouts } from '../../ports/rollouts.ts';
 import type { Check, PromptTask } from '../../ports/task.ts';
+import { noUsage } from '../../ports/usage.ts';
 import { sweepSession } from '../local/clean.ts';
 import { reportsOf } from '../report-queue.ts';
 import { cutText, normalizedTrajectory } from '../trajectory.ts';
@@ -47,12 +48,12 @@ export class ChatRollouts implements Rollouts {
   async #perform(request: RolloutRequest, signal: AbortSignal, more: PerformOptions): Promise<RolloutReport> {
     const { key } = request;
     const startedAt = performance.now();
-    if (signal.aborted) return { kind: 'cancelled', key };
-    if (!isPrompt(request)) return { kind: 'failed', key, failure: notAPrompt(request.task.id) };
+    if (signal.aborted) return { kind: 'cancelled', key, usage: noUsage };
+    if (!isPrompt(request)) return { kind: 'failed', key, failure: notAPrompt(request.task.id), usage: noUsage };
     if (!this.#options.unsandboxedAllowed && request.task.checks.some((check: Check) => runsCode(check))) {
       const what = 'a check would run a command without a sandbox, as you';
       const { failure } = fail('preflight', what, `task ${request.task.id}`, 'allow it with --allow-unsandboxed');
-      return { kind: 'failed', key, failure };
+      return { kind: 'failed', key, failure, usage: noUsage };
     }
     const onPhase = (phase: RolloutProgress['phase']) => more.onProgress?.({ key, phase });
     const work = await performChat({ request, options: this.#options, cancelled: signal, onPhase });

@@ -3,7 +3,7 @@ import { type ExitCause, type Outcome, type Reading, scored, unscored } from '..
 import type { RolloutProgress, RolloutRequest } from '../../ports/rollouts.ts';
 import type { PromptTask } from '../../ports/task.ts';
 import type { TrajectoryStep } from '../../ports/trajectory.ts';
-import { type Usage, unknownUsage } from '../../ports/usage.ts';
+import { noUsage, type Usage, unknownUsage } from '../../ports/usage.ts';
 import { maxSearched } from '../checks/answer.ts';
 import { failureOf } from '../local/errors.ts';
 import type { RawTrajectory } from '../trajectory.ts';
@@ -39,7 +39,7 @@ export async function performChat(rollout: ChatRollout): Promise<ChatWork> {
   try {
     onPhase('prepare');
     const asking = chatRequest(request);
-    if (cancelled.aborted) return { kind: 'cancelled' };
+    if (cancelled.aborted) return { kind: 'cancelled', usage: noUsage };
     onPhase('agent');
     const timeoutMs = (request.task.agentTimeoutSec ?? options.defaultTimeoutSec) * 1000;
     const asked = await askModel(options.model, asking, { timeoutMs, cancelled });
