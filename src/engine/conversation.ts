@@ -118,7 +118,10 @@ export class Conversation {
 
   /** Takes the next attempt of (skill, task). Numbers are taken when work is laid out and never given back. */
   number(text: string | null, task: string): Ask {
-    const skill = text === null ? NO_SKILL : this.hash(text);
+    return this.numberOf(text === null ? NO_SKILL : this.hash(text), task);
+  }
+
+  private numberOf(skill: string, task: string): Ask {
     let next = this.next.get(skill);
     if (next === undefined) {
       next = new Map();
@@ -149,20 +152,28 @@ export class Conversation {
     return Math.max(0, this.budget - this.used);
   }
 
-  /** One attempt, with up to two more tries while it ends unscored. Throws Stop at the budget or at a limit. */
-  async settle(ask: Ask, text: string | null): Promise<Settled> {
-    for (let n = 0; n <= MORE_TRIES; n++) {
-      if (this.used >= this.budget) throw new Stop('budget');
-      const now = n === 0 ? ask : this.ask(ask.skill, ask.task, ask.attempt, n);
-      const answer = await this.ports.take(now, text, this.line);
-      if ('kind' in answer) this.interrupted(answer);
-      this.used++;
-      this.consumed.push(now.key);
-      this.seen += answer.status === 'scored' ? String(answer.hard) : 'x';
-      this.read += `${visible(answer)};`;
-      if (answer.status === 'scored')
-        return { value: this.valueOf(answer), hard: answer.hard, rollout: now.key, read: answer.read };
-    }
+  /**
+   * One attempt, with up to two more tries while it ends unscored. Throws Stop at the budget or at a limit. At once when
+   * the port answers at once, as it does in a replay.
+   */
+  settle(ask: Ask, text: string | null, tryNumber = 0): Settled | Promise<Settled> {
+    if (this.used >= this.budget) throw new Stop('budget');
+    const now = tryNumber === 0 ? ask : this.ask(ask.skill, ask.task, ask.attempt, tryNumber);
+    const answer = this.ports.take(now, text, this.line);
+    return answer instanceof Promise
+      ? answer.then((later) => this.answered(now, text, later))
+      : this.answered(now, text, answer);
+  }
+
+  private answered(ask: Ask, text: string | null, answer: Outcome | Interruption): Settled | Promise<Settled> {
+    if ('kind' in answer) this.interrupted(answer);
+    this.used++;
+    this.consumed.push(ask.key);
+    this.seen += answer.status === 'scored' ? String(answer.hard) : 'x';
+    this.read += `${visible(answer)};`;
+    if (answer.status === 'scored')
+      return { value: this.valueOf(answer), hard: answer.hard, rollout: ask.key, read: answer.read };
+    if (ask.try < MORE_TRIES) return this.settle(ask, text, ask.try + 1);
     return { value: null, hard: null, rollout: '', read: null };
   }
 
@@ -186,12 +197,14 @@ export class Conversation {
     tasks: readonly string[],
     each: (task: string, settled: Settled) => 'enough' | undefined,
   ): Promise<void> {
-    const asks = tasks.map((t) => this.number(text, t));
+    const skill = this.hash(text);
+    const asks = tasks.map((t) => this.numberOf(skill, t));
     this.layOut(asks.slice(0, this.room), text);
     let done = 0;
     try {
       for (const ask of asks) {
-        const settled = await this.settle(ask, text);
+        const settling = this.settle(ask, text);
+        const settled = settling instanceof Promise ? await settling : settling;
         done++;
         if (each(ask.task, settled) === 'enough') return;
       }

@@ -50,8 +50,8 @@ export interface EnginePorts<D> {
    * ahead does not ask for the list: to name its rollouts, whole texts are hashed.
    */
   guess(list: () => readonly { readonly ask: Ask; readonly text: string }[]): void;
-  /** The next planned outcome, or the input that comes in its place. */
-  take(ask: Ask, text: string | null, line: LedgerLine): Promise<Outcome | Interruption>;
+  /** The next planned outcome, or the input that comes in its place; at once where it is known, as in a replay. */
+  take(ask: Ask, text: string | null, line: LedgerLine): Outcome | Interruption | Promise<Outcome | Interruption>;
   /** What was laid out and is not needed any more. */
   drop(asks: readonly Ask[]): void;
   propose(

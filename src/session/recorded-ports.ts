@@ -99,17 +99,18 @@ export class RecordedPorts implements EnginePorts<Decision> {
     this.pool?.drop(asks);
   }
 
-  async take(ask: Ask, text: string | null, line: LedgerLine): Promise<Outcome | Interruption> {
+  take(ask: Ask, text: string | null, line: LedgerLine): Outcome | Interruption | Promise<Outcome | Interruption> {
     this.turn++;
     this.line = line;
     const instead = this.loggedInterruption('take');
     if (instead) return instead;
     const hit = this.logged.outcomes.get(ask.key);
-    if (hit) {
-      this.checkAbove(hit.line, ask.key);
-      if ((this.turn & 1023) === 0) await new Promise((resolve) => setImmediate(resolve)); // lets the screen breathe
-      return hit.outcome;
-    }
+    if (!hit) return this.perform(ask, text, line);
+    this.checkAbove(hit.line, ask.key);
+    return (this.turn & 1023) === 0 ? afterOthers(hit.outcome) : hit.outcome; // lets the screen breathe
+  }
+
+  private async perform(ask: Ask, text: string | null, line: LedgerLine): Promise<Outcome | Interruption> {
     if (!this.live || !this.pool || this.replaying || this.inputAhead) throw this.missing(ask.key);
     if (this.live.signal.aborted) throw new Interrupted();
     const moved = this.moved(this.live, 'take');
@@ -226,6 +227,11 @@ export class RecordedPorts implements EnginePorts<Decision> {
     this.released();
     this.pool?.close();
   }
+}
+
+/** Answers when all that waits has had its turn. */
+function afterOthers<T>(answer: T): Promise<T> {
+  return new Promise((resolve) => setImmediate(resolve, answer));
 }
 
 /** A limit that cuts confirmation or sealed test short says nothing of the result: the session waits for a higher one. */
