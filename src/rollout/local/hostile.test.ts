@@ -130,12 +130,6 @@ describe('an agent that stands in the way of the verifier', () => {
     return outcome;
   };
 
-  test('at the place of the clock has tampered, and its steps are kept', () =>
-    withBench({}, async (bench) => {
-      const instruction = 'mkdir -p ../.clock/deep; touch ../.clock/deep/file; chmod 000 ../.clock';
-      expect(await keepsItsSteps(bench, instruction)).toMatchObject({ status: 'unscored', reason: 'tampered' });
-    }));
-
   test.if(canNail)('at the place of the tests, for good, has tampered', () =>
     withBench({}, async (bench) => {
       const nail = isRoot ? 'mkdir ../tests; touch ../tests/nailed; chattr +i ../tests/nailed' : 'chmod 555 ..';

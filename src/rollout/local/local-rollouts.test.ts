@@ -81,6 +81,13 @@ describe('the reward', () => {
       expect((await resultOf(bench, task)).outcome).toMatchObject({ status: 'unscored', reason: 'tampered' });
     }));
 
+  test('moved in from the tests counts', () =>
+    withBench({}, async (bench) => {
+      const test = 'mv "$TESTS_DIR/reward.txt" "$LOGS_DIR/verifier/reward.txt"';
+      const task = await bench.task({ instruction: ':', test, files: { 'tests/reward.txt': '1' } });
+      expect((await resultOf(bench, task)).outcome).toMatchObject({ status: 'scored', hard: 1 });
+    }));
+
   test('behind a replaced folder of logs is tampering', () =>
     withBench({}, async (bench) => {
       const task = await bench.task({ instruction: 'rm -rf "$LOGS_DIR"; ln -s "$APP_DIR" "$LOGS_DIR"', test: pass });

@@ -7,9 +7,8 @@ import {
   readFileSync,
   type Stats,
   statSync,
-  writeFileSync,
 } from 'node:fs';
-import { rm } from 'node:fs/promises';
+import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { FolderTask } from '../../ports/task.ts';
 import type { ProcessEnd } from '../../process/process-end.ts';
@@ -42,12 +41,13 @@ export async function runVerifier(
 ): Promise<VerifierRun> {
   const trace = traceOfAgent(folders);
   if (trace !== null) return { kind: 'tampered', detail: trace };
-  const startedNs = await nextMoment(folders.root);
   await keepWorkspace(folders);
+  await rm(folders.verifierLogs, { recursive: true, force: true });
+  await mkdir(folders.verifierLogs);
+  // before the tests come in: a reward may be one of their files
+  const startedNs = await momentAfter(folders.verifierLogs);
   await rm(folders.tests, { recursive: true, force: true });
   await copyTree(join(task.dir, 'tests'), folders.tests);
-  await rm(folders.verifierLogs, { recursive: true, force: true });
-  mkdirSync(folders.verifierLogs);
   const end = await launch(context, {
     command: await scriptCommand(join(folders.tests, 'test.sh')),
     cwd: folders.workspace,
@@ -61,26 +61,24 @@ export async function runVerifier(
   return { kind: 'ended', end, files: { json: read('reward.json'), text: read('reward.txt'), startedNs } };
 }
 
-const clockOf = (root: string): string => join(root, '.clock');
-
 /** No file system in use has coarser times. */
 const coarsestMs = 2_100;
 
 /**
- * A time, by the file system's own clock, that is later than that of every file the agent wrote: the clock moves in
- * steps (about 4 ms on Linux), so one step is waited for.
+ * A time, by the file system's own clock, that is later than when `folder` was made, and so than every file of the
+ * agent's: the clock moves in steps (about 4 ms on Linux), so one step is waited for. No file is needed to ask it: a
+ * change of permissions, to what they are, is noted with its time.
  */
-async function nextMoment(folder: string): Promise<bigint> {
-  const path = clockOf(folder);
+async function momentAfter(folder: string): Promise<bigint> {
+  const made = statSync(folder, { bigint: true });
   const touch = () => {
-    writeFileSync(path, '.');
-    return statSync(path, { bigint: true }).mtimeNs;
+    chmodSync(folder, Number(made.mode & 0o7777n));
+    return statSync(folder, { bigint: true }).ctimeNs;
   };
-  const before = touch();
   const giveUpAt = performance.now() + coarsestMs;
   for (;;) {
     const now = touch();
-    if (now > before || performance.now() > giveUpAt) return now;
+    if (now > made.ctimeNs || performance.now() > giveUpAt) return now;
     await new Promise((resolve) => setTimeout(resolve, 1));
   }
 }
@@ -88,9 +86,6 @@ async function nextMoment(folder: string): Promise<bigint> {
 /** What shows that the agent prepared the verdict; null = nothing does. */
 function traceOfAgent(folders: Folders): string | null {
   if (!found(folders.logs)?.isDirectory()) return 'the agent replaced the folder of the logs';
-  if (found(clockOf(folders.root)) !== null) {
-    return "the agent put something where the verifier's start is measured";
-  }
   const reward = namesIn(folders.verifierLogs).find((name) => name.startsWith('reward.'));
   return reward === undefined ? null : `${reward} was there before the verifier began`;
 }
