@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
+import { renderSession } from '../cli/render-session.ts';
 import { sha256 } from '../ports/hash.ts';
-import { renderDocument } from '../report/markdown.ts';
 import { sessionPaths } from '../session/paths.ts';
 
 /**
@@ -13,7 +13,7 @@ const [what = '', dir = ''] = process.argv.slice(2);
 async function verify(): Promise<void> {
   const { verifySession } = await import('../session/verify.ts');
   startedAt = performance.now();
-  const report = await verifySession(dir, renderDocument);
+  const report = await verifySession(dir, renderSession);
   // the trajectories are not laid out: only the log is replayed
   const problem = report.problems.find((p) => p.kind !== 'missing text');
   if (problem) throw new Error(`${problem.kind} ${problem.where}: ${problem.what}`);

@@ -6,13 +6,13 @@ import { REHEARSAL } from '../events/words.ts';
 import { diskFailure } from '../journal/journal.ts';
 import { writeWhole } from '../journal/texts.ts';
 import { fail } from '../ports/failure.ts';
-import { renderDocument } from '../report/markdown.ts';
 import { sessionPaths } from '../session/paths.ts';
 import { removeSession } from '../session/session-files.ts';
 import { exampleText } from './bundled.ts';
 import type { CommandContext } from './context.ts';
 import type { Io } from './io.ts';
 import { shown, shownDir } from './read-state.ts';
+import { renderSession } from './render-session.ts';
 import { search } from './search.ts';
 import type { Show } from './show.ts';
 
@@ -87,7 +87,7 @@ function startFresh(path: string, io: Io): void {
       path,
       'give the demo a directory of its own: skillopt demo DIR',
     );
-  const asides = removeSession(path, renderDocument, (state) => {
+  const asides = removeSession(path, renderSession, (state) => {
     const ours = `example:${EXAMPLE}`;
     if (state.session && (state.session.skill.from !== ours || state.session.pack.from !== ours)) throw notOurs();
     if (existsSync(config) && !isDemo(loadConfig(config))) throw notOurs();

@@ -18,6 +18,7 @@ import {
 } from '../tui/screens/run/model.ts';
 import type * as Views from '../tui/views.ts';
 import { endAtOnce, onEnd, onTerminalGone } from './crash.ts';
+import type * as PowerOf from './power-of.ts';
 import { Root, throwUncaught } from './screen-root.tsx';
 import type { Following, Surface } from './surface.ts';
 
@@ -50,6 +51,7 @@ export class LiveScreen implements Surface {
   private drawnSize: Size = { columns: 0, rows: 0 };
   /** What draws a session; loaded behind the first frame. */
   private views: typeof Views | null = null;
+  private powerOf: typeof PowerOf.powerOf | null = null;
   /** Null = the session is not open yet. */
   private state: RunState | null = null;
   private following: Following = { finalizes: false, slowedMs: 0 };
@@ -83,7 +85,9 @@ export class LiveScreen implements Surface {
   /** The first frame stands in the terminal, and what draws the others is loaded behind it. */
   async shown(): Promise<void> {
     await this.ink.waitUntilRenderFlush();
-    this.views = await import('../tui/views.ts');
+    const [views, { powerOf }] = await Promise.all([import('../tui/views.ts'), import('./power-of.ts')]);
+    this.powerOf = powerOf;
+    this.views = views;
   }
 
   say(text: string): void {
@@ -201,6 +205,7 @@ export class LiveScreen implements Surface {
       finalizes: this.following.finalizes,
       nowMs: Date.now(),
       slowedMs: this.following.slowedMs,
+      power: this.powerOf?.(state) ?? null,
       notice: this.noticeNow,
     };
   }

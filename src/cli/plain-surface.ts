@@ -1,5 +1,6 @@
 import { PlainLines } from '../plain/lines.ts';
 import type { Io } from './io.ts';
+import { powerOf } from './power-of.ts';
 import type { Surface } from './surface.ts';
 
 /** What a pipe or a CI log gets. Nothing is asked: a command that is piped goes on. */
@@ -8,7 +9,7 @@ export function plainSurface(io: Io): Surface {
     say: io.line,
     mayGoOn: async () => true,
     follow(_state, control) {
-      const plain = new PlainLines();
+      const plain = new PlainLines(powerOf);
       control.subscribe((event, state) => {
         for (const line of plain.after(event, state)) io.line(line);
       });

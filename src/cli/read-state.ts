@@ -4,10 +4,11 @@ import type { RunState } from '../events/run-state.ts';
 import { type Head, readLog } from '../journal/journal.ts';
 import { SkilloptError } from '../ports/failure.ts';
 import { type AfterRun, afterRun, afterRunLines } from '../report/after-run.ts';
-import { renderDocument } from '../report/markdown.ts';
 import { sessionPaths } from '../session/paths.ts';
 import { refreshSession } from '../session/session-files.ts';
 import type { CommandContext } from './context.ts';
+import { powerOf } from './power-of.ts';
+import { renderSession } from './render-session.ts';
 
 /**
  * The report of a session that has ended, as data and as lines. Its derived files are written anew where they are
@@ -19,14 +20,14 @@ export function shown(
 ): { readonly report: AfterRun; readonly lines: readonly string[] } {
   const asides = refreshed(dir);
   const { state, head } = readState(dir);
-  const report = afterRun(state, { command: context.command, dir: shownDir(dir), head });
+  const report = afterRun(state, { command: context.command, dir: shownDir(dir), head, power: powerOf(state) });
   return { report, lines: [...asides.map((a) => `kept        ${a}`), ...afterRunLines(report, state)] };
 }
 
 /** A session on a read-only disk, or one that another process works on, can still be looked at. */
 function refreshed(dir: string): readonly string[] {
   try {
-    return refreshSession(dir, renderDocument);
+    return refreshSession(dir, renderSession);
   } catch (e) {
     if (e instanceof SkilloptError && (e.failure.code === 'disk' || e.failure.code === 'session-busy')) return [];
     throw e;

@@ -9,6 +9,7 @@ import { Session } from '../session/session.ts';
 import type { Io } from './io.ts';
 import { leaksOf } from './leaks.ts';
 import { priced } from './models.ts';
+import { powerOf } from './power-of.ts';
 import { shownDir } from './read-state.ts';
 import type { Show } from './show.ts';
 import { skillCommands } from './skill-commands.ts';
@@ -91,7 +92,12 @@ async function searchOn(
     ]);
     session.check({ versions: {}, workers });
     const report = () =>
-      afterRun(session.state, { command: o.command, dir: shownDir(o.dir), head: session.journal.position });
+      afterRun(session.state, {
+        command: o.command,
+        dir: shownDir(o.dir),
+        head: session.journal.position,
+        power: powerOf(session.state),
+      });
     if (
       isCutShort(session.state) &&
       o.show.yes !== true &&

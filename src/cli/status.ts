@@ -2,13 +2,14 @@ import { resolve } from 'node:path';
 import { editTitle, gateText, scoreText, verdictText } from '../events/words.ts';
 import { afterRun, afterRunLines } from '../report/after-run.ts';
 import type { CommandContext } from './context.ts';
+import { powerOf } from './power-of.ts';
 import { readState, shownDir } from './read-state.ts';
 
 /** Prints where a session stands. */
 export function status(dir: string, context: CommandContext): void {
   const path = resolve(dir);
   const { state, head } = readState(path);
-  const report = afterRun(state, { command: context.command, dir: shownDir(path), head });
+  const report = afterRun(state, { command: context.command, dir: shownDir(path), head, power: powerOf(state) });
   const metric = state.plan?.gate.metric;
   const steps = state.steps.map((s) => `step ${String(s.step).padEnd(7)}${gateText(s)} · ${verdictText(s)}`);
   const draft = [...state.edits.values()].filter((e) => e.fate === 'in-draft');

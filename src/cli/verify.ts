@@ -1,14 +1,14 @@
 import { resolve } from 'node:path';
-import { renderDocument } from '../report/markdown.ts';
 import { type VerifyReport, verifySession } from '../session/verify.ts';
 import type { CommandContext } from './context.ts';
 import { exitCodes } from './exit-codes.ts';
 import { shownDir } from './read-state.ts';
+import { renderSession } from './render-session.ts';
 
 /** Recomputes a session from its log and prints what was found. */
 export async function verify(dir: string, context: CommandContext): Promise<void> {
   const path = resolve(dir);
-  const report = await verifySession(path, renderDocument);
+  const report = await verifySession(path, renderSession);
   const { state: _state, ...data } = report;
   context.io.result({ ok: report.problems.length === 0, ...data }, verifyLines(report, shownDir(path)));
   if (report.problems.length > 0) process.exitCode = exitCodes['log-diverged'];

@@ -15,7 +15,6 @@ import type { Finding, Preflight } from '../ports/preflight.ts';
 import type { Proposals } from '../ports/proposals.ts';
 import type { Rollouts } from '../ports/rollouts.ts';
 import { folderTasks, type Task } from '../ports/task.ts';
-import { renderDocument } from '../report/markdown.ts';
 import { createLocalAgent } from '../rollout/agents/index.ts';
 import { ChatRollouts } from '../rollout/chat/chat-rollouts.ts';
 import { LocalRollouts } from '../rollout/local/local-rollouts.ts';
@@ -30,6 +29,7 @@ import { readAnyPack } from '../taskpack/read-any-pack.ts';
 import { VERSION } from '../version.ts';
 import { exampleName, exampleText } from './bundled.ts';
 import { modelMaker } from './models.ts';
+import { renderSession } from './render-session.ts';
 import { bundleOf, skillSource, sources } from './sources.ts';
 
 /** Seconds for an agent whose task gives no limit. */
@@ -41,7 +41,7 @@ export function sessionParts(base: string, onWarning: (text: string) => void): S
     ...sources(base, namedSecrets(hostEnvironment()), onWarning),
     bundleOf,
     readPack: readAnyPack,
-    render: renderDocument,
+    render: renderSession,
     now: () => new Date().toISOString(),
     program: VERSION,
     newId: () => randomBytes(4).toString('hex'),

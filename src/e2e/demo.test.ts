@@ -28,6 +28,7 @@ describe('demo', () => {
       'result',
       'confirmed',
       'ended',
+      'power',
       'spent',
       'best skill',
       'directory',
@@ -56,6 +57,17 @@ describe('demo', () => {
     expect(again.stdout).toContain('REHEARSAL (no model is called)');
     expect(place.read(demo, 'skillopt.md')).toContain('**REHEARSAL (no model is called)');
     expect(jsonOf(json)).toMatchObject({ rehearsal: true, phase: 'finished', result: 'improved', costUsd: 0 });
+  });
+
+  test('what one gate can tell stands below the baseline, and on every surface alike', async () => {
+    const { place, end } = await finishedDemo();
+    const [, text = ''] = end.stdout.match(/^baseline +selection .*\npower +(.*)$/m) ?? [];
+    expect(text).toMatch(/^a neutral draft is kept in about \d+ % of gates; \+10 points are found in \d+ %, /);
+    expect(place.read(demo, 'skillopt.md')).toContain(`- power: ${text}. One gate by balanced`);
+    expect((await place.succeed(['status', demo])).stdout).toContain(`power       ${text}\n`);
+    expect(jsonOf(await place.succeed(['status', demo, '--json']))).toMatchObject({
+      power: { kind: 'told', rule: 'balanced', tasks: 8, scored: 8, underpowered: false },
+    });
   });
 
   test('the document, the report and the log name the same head', async () => {

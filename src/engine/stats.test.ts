@@ -1,6 +1,14 @@
 import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
-import { clopperPearson, lowerBound, signFlipAtMost, signFlipP, signTestAtMost, signTestP } from './stats.ts';
+import {
+  clopperPearson,
+  lowerBound,
+  signFlipAtMost,
+  signFlipP,
+  signTestAtMost,
+  signTestLeast,
+  signTestP,
+} from './stats.ts';
 
 describe('sign test', () => {
   test.each([
@@ -30,6 +38,17 @@ describe('sign test', () => {
     expect([0, 1, 2].map((l) => least(200, l))).toEqual([3, 4, 6]); // careful, block 1
     expect([0, 1, 2, 3].map((l) => least(250, l))).toEqual([2, 4, 5, 7]); // careful, pooled
   });
+});
+
+test('the fewest wins of a level, for every number of pairs', () => {
+  for (const level of [10, 200, 250, 350, 500]) {
+    const least = signTestLeast(90, level);
+    for (const [pairs, wins] of least.entries()) {
+      if (wins <= pairs) expect(signTestAtMost(wins, pairs - wins, level)).toBe(true);
+      else expect(wins).toBe(pairs + 1);
+      if (wins > 0) expect(signTestAtMost(wins - 1, pairs - wins + 1, level)).toBe(false);
+    }
+  }
 });
 
 describe('sign-flip test', () => {

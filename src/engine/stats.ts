@@ -21,6 +21,30 @@ export function signTestAtMost(wins: number, losses: number, level: number): boo
   return tail(wins, losses) * 1000n <= BigInt(level) << BigInt(n);
 }
 
+/**
+ * For each number n of discordant pairs from 0 to `most` the fewest wins for which `signTestAtMost` holds at `level`;
+ * n + 1 where even n wins are too few.
+ */
+export function signTestLeast(most: number, level: number): readonly number[] {
+  const least: number[] = [];
+  let wins = 0;
+  let sum = 1n; // sign patterns with at least `wins` wins
+  let below = 0n; // those with exactly one fewer
+  for (let n = 0; n <= most; n++) {
+    if (n > 0) {
+      sum = 2n * sum + below; // C(n, k) = C(n − 1, k) + C(n − 1, k − 1)
+      below = (below * BigInt(n)) / BigInt(n - wins + 1);
+    }
+    while (sum * 1000n > BigInt(level) << BigInt(n)) {
+      below = wins === 0 ? 1n : (below * BigInt(n - wins + 1)) / BigInt(wins);
+      sum -= below;
+      wins++;
+    }
+    least.push(wins);
+  }
+  return least;
+}
+
 /** One-sided sign test p = P(Bin(wins + losses, ½) ≥ wins), rounded half up to four places. */
 export function signTestP(wins: number, losses: number): number {
   return ratio(tail(wins, losses), 1n << BigInt(wins + losses));

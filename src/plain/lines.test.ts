@@ -14,7 +14,7 @@ const startMs = Date.parse('2030-01-01T10:00:00.000Z');
 /** The lines of the demo when its events came at these seconds. */
 function lines(seconds: (index: number) => number, upTo = demo.length): readonly string[] {
   const fold = new Fold();
-  const plain = new PlainLines();
+  const plain = new PlainLines(() => null);
   return demo.slice(0, upTo).flatMap(({ event }, i) => {
     const timed: LoggedEvent = { ...event, at: new Date(startMs + seconds(i) * 1000).toISOString() };
     fold.add(timed);
@@ -42,6 +42,19 @@ describe('counters', () => {
     expect(counters(said)[0]).toBe(8);
     expect(counters(said)).toEqual([...counters(said)].sort((a, b) => a - b));
   });
+});
+
+test('what one gate can tell stands below the baseline on selection, once', () => {
+  const fold = new Fold();
+  const plain = new PlainLines((state) => ({ kind: 'untold', why: `${state.tasks.selection.length} tasks` }));
+  const said = demo.flatMap(({ event }) => {
+    fold.add(event);
+    return plain.after(event, fold.state);
+  });
+  const at = said.findIndex((l) => l.startsWith('power '));
+  expect(said[at]).toBe('power       not told: 8 tasks');
+  expect(said[at - 1]).toMatch(/^baseline {4}selection 2\/8 · 8 of 400 rollouts$/);
+  expect(said.filter((l) => l.startsWith('power '))).toHaveLength(1);
 });
 
 describe('a long silence', () => {
@@ -74,7 +87,7 @@ describe('a long silence', () => {
 
 test('what goes on says what that costs', () => {
   const fold = new Fold();
-  const plain = new PlainLines();
+  const plain = new PlainLines(() => null);
   const half = demo.slice(0, 200);
   for (const { event } of half) fold.add(event);
   const last = half.at(-1)?.event;

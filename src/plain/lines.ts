@@ -1,4 +1,5 @@
 import type { EventOf, LoggedEvent } from '../events/events.ts';
+import { type Power, powerText } from '../events/power.ts';
 import { counted, leftText, progress, standing, standingTexts } from '../events/progress.ts';
 import type { RunState } from '../events/run-state.ts';
 import {
@@ -27,12 +28,15 @@ export class PlainLines {
   private lastLineMs: number | null = null;
   private round = 0;
 
+  /** `powerOf` tells what one gate can tell, once the seed has met selection. */
+  constructor(private readonly powerOf: (state: RunState) => Power | null) {}
+
   /** The lines that follow from one event; `state` holds the event already. */
   after(event: LoggedEvent, state: RunState): readonly string[] {
     const nowMs = Date.parse(event.at);
     // a clock that was set back starts the wait anew
     if (this.lastLineMs === null || nowMs < this.lastLineMs) this.lastLineMs = nowMs;
-    const lines = this.counting(event, state, plainLines(event, state));
+    const lines = this.counting(event, state, [...plainLines(event, state), ...this.power(event, state)]);
     if (lines.length === 0 && event.type === 'rollout.finished' && nowMs - this.lastLineMs >= QUIET_MS)
       lines.push(rolloutsLine(state, nowMs));
     if (lines.length > 0) this.lastLineMs = nowMs;
@@ -44,6 +48,12 @@ export class PlainLines {
     const [first, ...rest] = lines;
     if (first === undefined || !this.counts(event)) return [...lines];
     return [`${first} · ${state.planned} of ${state.plan?.budget ?? 0} rollouts`, ...rest];
+  }
+
+  private power(event: LoggedEvent, state: RunState): readonly string[] {
+    if (event.type !== 'evaluation.finished' || event.split !== 'selection' || event.why !== 'seed') return [];
+    const power = this.powerOf(state);
+    return power === null ? [] : [`power       ${powerText(power)}`];
   }
 
   private counts(event: LoggedEvent): boolean {

@@ -1,4 +1,5 @@
 import { conclusion } from '../events/conclusion.ts';
+import { type Power, powerText } from '../events/power.ts';
 import type { RunState } from '../events/run-state.ts';
 import { causeText, REHEARSAL, scoreText, unscoredTexts } from '../events/words.ts';
 import { shellWord } from '../ports/printable.ts';
@@ -16,6 +17,8 @@ export type AfterRun = {
   readonly bestSkill: string;
   readonly diff: { readonly added: number; readonly removed: number };
   readonly selection: { readonly seed: RunState['seed']['selection']; readonly confirmation: object | null };
+  /** What one gate can tell; null = the seed has not met selection yet. */
+  readonly power: Power | null;
   readonly test: readonly object[] | null;
   readonly steps: number;
   readonly accepted: number;
@@ -47,6 +50,7 @@ export function afterRun(
     readonly command: string;
     readonly dir: string;
     readonly head: { readonly lines: number; readonly hash: string };
+    readonly power: Power | null;
   },
 ): AfterRun {
   const { headline, next } = conclusion(state, o.dir);
@@ -72,6 +76,7 @@ export function afterRun(
         losses: state.confirmation.losses,
       },
     },
+    power: o.power,
     test: state.finalized?.arms ?? null,
     steps: state.steps.length,
     accepted: state.steps.filter((s) => s.gateAction === 'accept').length,
@@ -114,6 +119,7 @@ export function afterRunLines(a: AfterRun, state: RunState): string[] {
           `ended       ${causeText(state.ended.cause)} · ${a.steps} ${a.steps === 1 ? 'step' : 'steps'}, ${a.accepted} accepted · ${a.optimizerCalls} optimizer ${a.optimizerCalls === 1 ? 'call' : 'calls'}`,
         ]
       : []),
+    ...(a.power ? [`power       ${powerText(a.power)}`] : []),
     `spent       ${a.rollouts.started} rollouts (${a.rollouts.cancelled} cancelled, ${a.rollouts.lost} lost)${a.rollouts.inherited > 0 ? ` and ${a.rollouts.inherited} inherited outcomes` : ''}${calls(a)} · ${spent}${tokens(a)} · ${duration(a.minutes)}`,
     ...unscoredTexts(state).map((text) => `unscored    ${text}`),
     `best skill  ${a.bestSkill} · +${a.diff.added} −${a.diff.removed} lines against the seed`,

@@ -1,4 +1,5 @@
 import { conclusion } from '../events/conclusion.ts';
+import { type Power, powerBasis, powerText } from '../events/power.ts';
 import type { EditState, RunState } from '../events/run-state.ts';
 import {
   causeText,
@@ -20,9 +21,13 @@ import { unifiedDiff } from '../skill/diff.ts';
 
 /**
  * `skillopt.md`: objective, environment, what has been tried, what came of it. A pure function of a prefix of the log,
- * which its last line names.
+ * which its last line names, and of the `power` that follows from it.
  */
-export function renderDocument(state: RunState, head: { readonly lines: number; readonly hash: string }): string {
+export function renderDocument(
+  state: RunState,
+  head: { readonly lines: number; readonly hash: string },
+  power: Power | null,
+): string {
   const { session, splits, plan } = state;
   if (!session || !splits || !plan) return '';
   const metric = plan.gate.metric;
@@ -45,6 +50,7 @@ export function renderDocument(state: RunState, head: { readonly lines: number; 
     `- versions: ${versionsText(session.environment.versions)}`,
     `- ${session.pack.tasks.length} tasks: ${splits.train} train, ${splits.selection} selection, ${splits.test} test; pass = reward of at least ${session.environment.passThreshold}`,
     `- gate ${plan.gate.rule}, metric ${metric}; budget ${plan.budget} rollouts; limits: ${limitsText(plan.limits)}`,
+    ...(power ? [`- power: ${[`${powerText(power)}.`, powerBasis(power)].filter(Boolean).join(' ')}`] : []),
     ...(state.notes.length > 0
       ? ['', '## Notes to the optimizer', '', ...state.notes.map((n) => `- ${oneLine(n)}`)]
       : []),

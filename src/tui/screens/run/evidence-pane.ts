@@ -1,4 +1,5 @@
 import { decidedGate, type GateTask, type GateView, openGate } from '../../../events/gate-view.ts';
+import { powerBasis, powerText } from '../../../events/power.ts';
 import type { RunState, Screened, StepState } from '../../../events/run-state.ts';
 import { editTitle, gateText, verdictText } from '../../../events/words.ts';
 import { clock, fit, type Line, line, pad, span, widthOf, wrap } from '../../text.ts';
@@ -94,7 +95,7 @@ function shape(score: number | null | undefined, runningSince: string | null, f:
 
 function baseline(f: Facts, width: number): Line[] {
   const { selection, train } = f.state.timeline;
-  const lines: Line[] = [];
+  const lines = power(f, width);
   for (const split of ['selection', 'train'] as const) {
     const first = (split === 'selection' ? selection : train).find((t) => 'measured' in t)?.measured;
     lines.push(
@@ -112,6 +113,18 @@ function baseline(f: Facts, width: number): Line[] {
     lines.push([]);
   }
   return lines;
+}
+
+/** What a gate can tell, and what that rests on. */
+function power(f: Facts, width: number): Line[] {
+  if (f.power === null) return [];
+  const basis = powerBasis(f.power);
+  return [
+    fit([span(' power', 'accent'), span('  what one gate can tell', 'quiet')], width),
+    ...wrap(powerText(f.power), width - 4).map((text): Line => [span(`   ${text}`)]),
+    ...(basis === '' ? [] : wrap(basis, width - 4).map((text): Line => [span(`   ${text}`, 'quiet')])),
+    [],
+  ];
 }
 
 /** Between two gates: what was tried in this step so far. */
@@ -147,6 +160,7 @@ function screenings(f: Facts, width: number): Line[] {
       (text): Line => [span(` ${text}`, 'quiet')],
     ),
     [],
+    ...(state.steps.length === 0 ? power(f, width) : []),
     ...(lines.length > 0 ? lines : [line(' nothing tried yet', 'quiet')]),
   ];
 }

@@ -1,3 +1,4 @@
+import type { Power } from '../../../events/power.ts';
 import type { RunState } from '../../../events/run-state.ts';
 import type { RunModel } from './model.ts';
 
@@ -13,6 +14,8 @@ export type Facts = {
   readonly nowMs: number;
   /** Milliseconds by which the rehearsal's agent is slowed down so that there is something to see; 0 = not. */
   readonly slowedMs: number;
+  /** What one gate can tell; null = the seed has not met selection yet. */
+  readonly power: Power | null;
   /** What is going on before there is a log to read, or besides it. */
   readonly notice: string;
 };

@@ -9,7 +9,16 @@ import { type RunModel, startModel } from './model.ts';
 /** A screen of a state, ten seconds after its last line. */
 export function factsOf(state: RunState, model: Partial<RunModel> = {}): Facts {
   const nowMs = Date.parse(state.lastAt ?? '2026-01-01T00:00:00Z') + 10_000;
-  return { state, model: { ...startModel, ...model }, nowMs, slowedMs: 0, notice: '', paused: false, finalizes: false };
+  return {
+    state,
+    model: { ...startModel, ...model },
+    nowMs,
+    slowedMs: 0,
+    power: null,
+    notice: '',
+    paused: false,
+    finalizes: false,
+  };
 }
 
 export const textOf = (lines: readonly Line[]): string =>

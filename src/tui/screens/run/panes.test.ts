@@ -2,6 +2,7 @@ import { beforeAll, describe, expect, test } from 'bun:test';
 import type { LoggedEvent } from '../../../events/events.ts';
 import { openGate } from '../../../events/gate-view.ts';
 import { eventsOf, goldenLogs, pool, watch } from '../../../events/played-fixture.ts';
+import type { Power } from '../../../events/power.ts';
 import type { RunState, StepState } from '../../../events/run-state.ts';
 import { type Play, partial, play } from '../../../session/session-fixture.ts';
 import { bodyOf, factsOf, stateBefore, textOf } from './frame-fixture.ts';
@@ -201,6 +202,32 @@ test('a gate of two blocks counts the pairs of both from its beginning', async (
     },
   });
   expect(looked).toBeGreaterThan(30);
+});
+
+describe('what one gate can tell', () => {
+  const power: Power = { kind: 'untold', why: 'nobody has worked out what a gate on these few tasks can tell' };
+  const evidence = (state: RunState, known: Power | null, step: number | null, size: Size = small) =>
+    bodyOf({ ...factsOf(state, { pane: 'evidence', scroll: 0, step }), power: known }, size);
+
+  test('stands above the baseline, at every width', () => {
+    const state = watch(demo, {});
+    expect(evidence(state, null, 0)).not.toContain('power');
+    expect(evidence(state, power, 0)).toMatchSnapshot();
+    for (const columns of widths) {
+      const [, ...lines] = evidence(state, power, 0, { ...small, columns }).split('\n');
+      const text = lines.map((l) => l.trim()).join(' ');
+      expect(text).toStartWith(`power  what one gate can tell not told: ${power.why}`);
+    }
+  });
+
+  test('stands beside the first step until its gate, and beside no other', () => {
+    const first = stateBefore(demo, (e) => e.type === 'screening.decided');
+    expect(evidence(first, power, null)).toContain('what one gate can tell');
+    const gate = demo.findIndex((e) => e.type === 'gate.decided');
+    const later = stateBefore(demo, (e, at) => at > gate && e.type === 'screening.decided');
+    expect(later.steps).toHaveLength(1);
+    expect(evidence(later, power, null)).not.toContain('what one gate can tell');
+  });
 });
 
 /** A list that notes how many of its items were read. */
