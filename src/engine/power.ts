@@ -67,13 +67,15 @@ export function gatePower(tasks: readonly PowerTask[], rule: GateRule, metric: L
     return now;
   };
   const most = Math.floor(100 * meanOf(views, (view) => view.room) + 1e-9);
+  const steps = [...EFFECTS.filter((points) => points < most), most];
   // more points are never found less often
   const least = (wanted: number): number | null => {
-    if (most < 1 || chance(most) < wanted) return null;
-    let [low, high] = [1, most];
+    const reached = steps.findIndex((points) => points > 0 && chance(points) >= wanted);
+    if (reached === -1) return null;
+    let low = (steps[reached - 1] ?? 0) + 1;
+    let high = steps[reached] ?? most;
     while (low < high) {
-      const near = EFFECTS.find((points) => points >= low && points < high);
-      const middle = near ?? Math.floor((low + high) / 2);
+      const middle = Math.floor((low + high) / 2);
       if (chance(middle) >= wanted) high = middle;
       else low = middle + 1;
     }
