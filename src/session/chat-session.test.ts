@@ -3,6 +3,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { leaksOf } from '../cli/leaks.ts';
+import { renderSession } from '../cli/render-session.ts';
 import { checkConfig } from '../config/load.ts';
 import type { EventOf } from '../events/events.ts';
 import { readText } from '../journal/journal.ts';
@@ -11,7 +12,6 @@ import type { Edit } from '../ports/edit.ts';
 import type { ModelRequest } from '../ports/model.ts';
 import type { ProposalRequest, Proposals } from '../ports/proposals.ts';
 import { noUsage } from '../ports/usage.ts';
-import { renderDocument } from '../report/markdown.ts';
 import { playedModel } from '../rollout/chat/chat-fixture.ts';
 import { ChatRollouts } from '../rollout/chat/chat-rollouts.ts';
 import { copyAnyPack, readAnyPack } from '../taskpack/read-any-pack.ts';
@@ -101,7 +101,7 @@ async function run(dir: string, metric: 'soft' | 'mixed') {
     },
     importPack: (_config, to) => copyAnyPack(join(dir, 'tasks.json'), to),
     readPack: readAnyPack,
-    render: renderDocument,
+    render: renderSession,
     now: () => '2026-01-01T00:00:00.000Z',
     program: 'test',
     newId: () => 'chat-session',
@@ -174,7 +174,7 @@ test.each([
     for (const hidden of ['case selection', 'case test', rules.B, 'passed  contains'])
       expect(shown).not.toContain(hidden);
 
-    const report = await verifySession(dir, renderDocument);
+    const report = await verifySession(dir, renderSession);
     expect([report.problems, report.complete, report.finalized]).toEqual([[], true, true]);
 
     // All of it stands in the log: nothing is asked again.
