@@ -7,7 +7,7 @@ export type Figure = {
   /** What was compared with what, in a line. */
   readonly what: string;
   readonly value: number;
-  readonly unit: '×' | '% of a core';
+  readonly unit: '×' | '% of a core' | '%' | 'ms';
   readonly target: Target;
   /** What a program that does nothing takes, built and measured in the same way: no work of ours gets below it. */
   readonly floor?: number;

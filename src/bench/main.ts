@@ -7,6 +7,7 @@ import { idleFigures } from './idle.ts';
 import { replayFigures } from './replay.ts';
 import { firstFrameFigure, sizeFigure, versionFigure } from './start-up.ts';
 import { poolFigure, speedUpFigure } from './workers.ts';
+import { loopFigures } from './world/loop-figures.ts';
 
 /**
  * `npm run bench [-- --json] [NAME…]`: what the program promises about speed and size, measured side by side on this
@@ -29,6 +30,7 @@ const groups: Readonly<Record<string, () => Promise<readonly Figure[]>>> = {
   idle: () => idleFigures(binary),
   workers: async () => [await speedUpFigure(binary)],
   pool: async () => [await poolFigure(binary)],
+  loop: () => loopFigures(binary),
 };
 
 const unknown = wanted.filter((name) => !(name in groups));

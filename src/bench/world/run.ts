@@ -1,8 +1,9 @@
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { inScratch, plainEnvironment } from '../scratch.ts';
 import type { Cell, Run } from './cells.ts';
-import { makeWorld, type WorldServer, type WorldStats, type WorldTask, type WorldTasks } from './server.ts';
+import { layOutWorld } from './lay-out.ts';
+import { makeWorld, type WorldServer, type WorldStats } from './server.ts';
 
 export type Setting = {
   /** Name of the row. */
@@ -45,10 +46,7 @@ export async function runOnWorld(
   const world = await makeWorld(server, { preset: cell.preset, seed, infra, ...latency });
   return inScratch(async (folder) => {
     const dir = join(folder, 'session');
-    layOut(dir, world.tasks, {
-      backend: 'chat',
-      model: { model: 'openai-compatible/target', baseUrl: world.models, keyEnv: null, sendSeed: true },
-      optimizer: { model: 'openai-compatible/optimizer/hand-in', baseUrl: world.models, keyEnv: null, tools: false },
+    layOutWorld(dir, world, {
       seed: String(seed),
       budget: { rollouts: cell.budget },
       gate: { rule: setting.rule, metric: 'hard' },
@@ -102,20 +100,3 @@ type Report = {
   readonly accepted: number;
   readonly optimizerCalls: number;
 };
-
-function layOut(dir: string, tasks: WorldTasks, config: Readonly<Record<string, unknown>>): void {
-  mkdirSync(join(dir, 'rulebook'), { recursive: true });
-  writeFileSync(join(dir, 'rulebook', 'SKILL.md'), tasks.skill);
-  const entry = (t: WorldTask) => ({
-    id: t.id,
-    prompt: t.prompt,
-    checks: [{ equals: t.answer, after: 'ANSWER:' }],
-  });
-  const { train, selection, test } = tasks;
-  const all = [...train, ...selection, ...test].map(entry);
-  writeFileSync(join(dir, 'tasks.json'), JSON.stringify({ version: 1, noAnswer: ['^INFRA_ERROR'], tasks: all }));
-  const ids = (list: readonly WorldTask[]) => list.map((t) => t.id);
-  const splits = { train: ids(train), selection: ids(selection), test: ids(test) };
-  const file = { skill: 'rulebook', pack: 'tasks.json', ...config, splits };
-  writeFileSync(join(dir, 'skillopt.config.json'), JSON.stringify(file, null, 2));
-}

@@ -1,0 +1,188 @@
+import { join } from 'node:path';
+import { type Figure, median } from '../figure.ts';
+import { inScratch, plainEnvironment } from '../scratch.ts';
+import { layOutWorld } from './lay-out.ts';
+import { type Use, workDone } from './log-times.ts';
+import { type MadeWorld, makeWorld, startWorldServer, type WorldServer } from './server.ts';
+
+const latencyMs = 50;
+const budget = 500;
+const seeds = [9000, 9001, 9002];
+const target = 'openai-compatible/target';
+
+/** What the loop costs beside the model, and how it uses its workers, on the simulated world over HTTP. Needs python3. */
+export async function loopFigures(binary: string): Promise<readonly Figure[]> {
+  const server = await startWorldServer();
+  try {
+    const eight = await uses(binary, server, 8);
+    const four = await uses(binary, server, 4);
+    return [
+      await costFigure(binary, server),
+      shareFigure('workers-8', eight, 8, 0.5, whole),
+      shareFigure('workers-4', four, 4, 0.75, whole),
+      shareFigure('in-phases', eight, 8, 0.9, (use) => use.inPhases),
+      vainFigure(eight),
+      await sharedFigure(server),
+    ];
+  } finally {
+    await server.stop();
+  }
+}
+
+const whole = (use: Use) => use;
+
+/** One session of the binary on one world; the work is handed its directory when it has ended. */
+async function session<T>(
+  binary: string,
+  server: WorldServer,
+  o: { readonly seed: number; readonly workers: number; readonly latencyMs: number },
+  work: (dir: string, world: MadeWorld) => Promise<T>,
+): Promise<T> {
+  const world = await makeWorld(server, { preset: 'large-low', seed: o.seed, latency_ms: o.latencyMs });
+  return inScratch(async (folder) => {
+    const dir = join(folder, 'session');
+    layOutWorld(dir, world, { budget: { rollouts: budget }, workers: o.workers, seed: String(o.seed) });
+    const child = Bun.spawn([binary, 'run', dir, '--yes', '--plain'], {
+      env: plainEnvironment(folder),
+      stdin: 'ignore',
+      stdout: 'ignore',
+      stderr: 'pipe',
+    });
+    const [errors, code] = await Promise.all([new Response(child.stderr).text(), child.exited]);
+    if (code !== 0) throw new Error(`a session ended with code ${code}: ${errors}`);
+    const result = await work(dir, world);
+    await world.forget();
+    return result;
+  });
+}
+
+async function uses(binary: string, server: WorldServer, workers: number): Promise<readonly Use[]> {
+  const list: Use[] = [];
+  for (const seed of seeds)
+    list.push(await session(binary, server, { seed, workers, latencyMs }, async (dir) => workDone(dir)));
+  return list;
+}
+
+type Part = Pick<Use, 'consumed' | 'wallMs'>;
+
+/** Share of the workers' time that rollouts consumed by decisions fill. */
+const shareOf = ({ consumed, wallMs }: Part, workers: number) => (consumed * latencyMs) / workers / wallMs;
+
+function shareFigure(
+  name: string,
+  list: readonly Use[],
+  workers: number,
+  atLeast: number,
+  part: (use: Use) => Part,
+): Figure {
+  const parts = list.map(part);
+  const sum = (of: (p: Part) => number) => parts.reduce((a, p) => a + of(p), 0);
+  const all = { consumed: sum((p) => p.consumed), wallMs: sum((p) => p.wallMs) };
+  const where = part === whole ? '' : ' inside sweeps, gates and confirmation';
+  return {
+    name,
+    what: `share of ${workers} workers that consumed rollouts fill${where}, large-low ${budget}, ${latencyMs} ms a rollout`,
+    value: shareOf(all, workers),
+    unit: '×',
+    target: { atLeast },
+    n: list.length,
+    measured: { consumed: all.consumed, wallMs: all.wallMs },
+    note: `by seed: ${parts.map((p) => shareOf(p, workers).toFixed(2)).join(', ')}`,
+  };
+}
+
+function vainFigure(list: readonly Use[]): Figure {
+  const [started, consumed] = [list.reduce((a, u) => a + u.started, 0), list.reduce((a, u) => a + u.consumed, 0)];
+  return {
+    name: 'in-vain',
+    what: 'rollouts that were started and that no decision consumed, of all, with 8 workers',
+    value: (100 * (started - consumed)) / started,
+    unit: '%',
+    target: { atMost: 10 },
+    n: list.length,
+    measured: { started, consumed },
+    note: '',
+  };
+}
+
+/** What the loop, log and files cost a rollout beside a bare client that sends the same requests, without latency. */
+async function costFigure(binary: string, server: WorldServer): Promise<Figure> {
+  const ours: number[] = [];
+  const bare: number[] = [];
+  for (const seed of seeds) {
+    const use = await session(binary, server, { seed, workers: 1, latencyMs: 0 }, async (dir, world) => {
+      const { wallMs, started } = workDone(dir);
+      const calls = Object.values((await world.stats()).optimizer_calls).reduce((a, b) => a + b, 0);
+      return { wallMs, started, calls };
+    });
+    ours.push(use.wallMs / use.started);
+    bare.push((await bareMs(server, seed, use.started + use.calls)) / use.started);
+  }
+  const [oursMs, bareClientMs] = [median(ours), median(bare)];
+  return {
+    name: 'own-cost',
+    what: 'the loop with log and files, a rollout, over the official client alone with as many requests, 0 ms latency',
+    value: oursMs - bareClientMs,
+    unit: 'ms',
+    target: { atMost: 0.5 },
+    n: seeds.length,
+    measured: { oursMs, bareClientMs },
+    note: 'milliseconds of the wall clock with one worker, optimizer calls included on both sides',
+  };
+}
+
+/** So many requests one after the other by the official client, as the chat backend sends them. */
+async function bareMs(server: WorldServer, seed: number, requests: number): Promise<number> {
+  const world = await makeWorld(server, { preset: 'large-low', seed });
+  const child = Bun.spawn([process.execPath, join(import.meta.dir, 'bare-client.ts'), world.models, String(requests)], {
+    stdin: new Blob([JSON.stringify(world.tasks)]),
+    stdout: 'pipe',
+    stderr: 'pipe',
+  });
+  const [out, errors, code] = await Promise.all([
+    new Response(child.stdout).text(),
+    new Response(child.stderr).text(),
+    child.exited,
+  ]);
+  if (code !== 0) throw new Error(`the bare client failed: ${errors}`);
+  await world.forget();
+  return Number(out);
+}
+
+/** Four sessions in one process that share eight workers. */
+async function sharedFigure(server: WorldServer): Promise<Figure> {
+  const list = [...seeds, 9003];
+  return inScratch(async (folder) => {
+    const dirs: string[] = [];
+    for (const seed of list) {
+      const world = await makeWorld(server, { preset: 'large-low', seed, latency_ms: latencyMs });
+      const dir = join(folder, String(seed));
+      layOutWorld(dir, world, { budget: { rollouts: budget }, workers: 8, seed: String(seed) });
+      dirs.push(dir);
+    }
+    const child = Bun.spawn([process.execPath, join(import.meta.dir, 'shared-child.ts'), '8', ...dirs], {
+      env: plainEnvironment(folder),
+      stdin: 'ignore',
+      stdout: 'pipe',
+      stderr: 'pipe',
+    });
+    const [out, errors, code] = await Promise.all([
+      new Response(child.stdout).text(),
+      new Response(child.stderr).text(),
+      child.exited,
+    ]);
+    if (code !== 0) throw new Error(`the sessions failed: ${errors}`);
+    // as long as all of them run, none is without work for lack of a partner
+    const { consumed, wallMs } = JSON.parse(out) as Part;
+    return {
+      name: 'shared',
+      what: `share of 8 workers that consumed rollouts of ${list.length} sessions fill until the first has ended (${target})`,
+      value: shareOf({ consumed, wallMs }, 8),
+      unit: '×',
+      target: { atLeast: 0.9 },
+      n: 1,
+      measured: { consumed, wallMs },
+      note: '',
+    };
+  });
+}
