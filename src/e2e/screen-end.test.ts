@@ -7,7 +7,7 @@ import { Terminal } from './terminal.ts';
 
 afterAll(removePlaces);
 
-const report = ['result', 'confirmed', 'ended', 'spent', 'best skill', 'directory', 'command', 'next', 'log'];
+const report = ['result', 'confirmed', 'ended', 'power', 'spent', 'best skill', 'directory', 'command', 'next', 'log'];
 const namesOf = (screen: string): readonly string[] =>
   screen
     .slice(screen.search(/^result /m))

@@ -5,6 +5,7 @@ import type { PromptTask } from '../../ports/task.ts';
 import type { TrajectoryStep } from '../../ports/trajectory.ts';
 import { noUsage, type Usage, unknownUsage } from '../../ports/usage.ts';
 import { maxSearched } from '../checks/answer.ts';
+import { formProblems } from '../checks/form.ts';
 import { failureOf } from '../local/errors.ts';
 import type { RawTrajectory } from '../trajectory.ts';
 import { type Asked, askModel } from './ask-model.ts';
@@ -142,7 +143,7 @@ async function answered(
   try {
     const judged = await judgeAnswer(text, { task: request.task, key: request.key, options, cancelled });
     if (judged.kind === 'cancelled') return { kind: 'cancelled', ...spent };
-    const raw = rawOf(rollout, text, notes, judged.report);
+    const raw = rawOf(rollout, text, [...notes, ...formProblems(request.task.checks, text)], judged.report);
     if (judged.kind === 'unscored') {
       return { kind: 'done', outcome: unscored(judged.reason, judged.detail), raw, usage, exit };
     }

@@ -98,7 +98,7 @@ function forms(text: string): readonly string[] {
 }
 
 /** The last line that is not blank, without a sign of a list or quote. */
-function lastLine(text: string): string {
+export function lastLine(text: string): string {
   const line = text.split('\n').findLast((one) => one.trim() !== '') ?? '';
   return line.replace(/^\s*(?:[-*+>]\s+)+/, '');
 }
