@@ -55,13 +55,17 @@ const CONFIG_HELP = `
 The config, with the defaults of what may be left out (paths are relative to the file; example:hello-harbor is bundled):
   {
     "skill": "../my-skill",            a SKILL.md or its folder; read and copied, never changed
-    "pack": "../my-tasks",             a folder of tasks in Harbor's format
-    "agent": "rehearsal",              what does the tasks
-    "optimizer": "rehearsal",          what proposes edits (reads rehearsal.json beside the config)
+    "pack": "../my-tasks",             a folder of tasks in Harbor's format, or a prompt pack (tasks.json)
+    "backend": "local",                local runs task folders, chat asks a model for the prompts of a pack
+    "agent": "rehearsal",              on local: what does the tasks; on chat it is left out
+    "model": null,                     on chat: "anthropic/claude-opus-4-8", or {"model": "openai-compatible/qwen3-8b",
+                                       "baseUrl": "http://localhost:8000/v1"}; the README has all keys
+    "optimizer": "rehearsal",          what proposes edits: a model as above, or "rehearsal" (reads rehearsal.json)
+    "reflection": {"form": "auto", "maxCalls": 24},
     "splits": {"ratio": {"train": 1, "selection": 1, "test": 1}},     or three lists of task ids
     "gate": {"rule": "balanced", "metric": "hard", "passThreshold": 1},
     "budget": {"rollouts": 400},
-    "limits": {"rollouts": null, "minutes": null},
+    "limits": {"rollouts": null, "minutes": null, "usd": null, "tokens": null},
     "workers": null, "editBudget": null, "allowUnsandboxed": false, "seed": "1",
     "search": {"draftSize": 8, "dryRounds": 12, "memory": true},
     "timeouts": {"agentSec": null}, "finalize": {"attempts": 1}
