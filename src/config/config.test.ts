@@ -48,12 +48,27 @@ describe('the config', () => {
     [{ ...least, version: 2 }, 'version', 'use one of 1'],
     [{ pack: 'p', agent: 'a', optimizer: 'o' }, 'skill', 'add "skill": …'],
     [null, 'the config', 'correct the config'],
+    [{ ...least, editBudget: 'x' }, 'editBudget is neither', '"schedule"'],
+    [{ ...least, editBudget: { schedule: 'liner', max: 3, min: 1 } }, 'editBudget.schedule', 'linear'],
+    [{ ...least, editBudget: { schedule: 'linear', max: 3 } }, 'editBudget.min is missing', 'add "editBudget.min"'],
+    [{ ...least, editBudget: { schedule: 'linear', max: 1, min: 3 } }, '"min" is more', 'editBudget.min'],
+    [{ ...least, model: 5 }, 'model is neither', '"provider/model"'],
+    [{ ...least, model: { modle: 'a/b' } }, 'unknown key model.modle', 'did you mean model.model?'],
+    [{ ...least, model: { model: 'a/b', baseUrl: 'localhost:8000' } }, 'model.baseUrl', 'model.baseUrl'],
+    [{ ...least, optimizer: { model: 'a/b', price: { input: 1 } } }, 'optimizer.price.output is missing', 'add'],
+    [{ ...least, limits: { dollars: 3 } }, 'unknown key limits.dollars', 'usd, tokens'],
   ])('%j names what is wrong and the fix', (data, what, fix) => {
     const failure = failureOf(data);
     expect(failure.code).toBe('config');
     expect(failure.what).toContain(what);
     expect(failure.fix).toContain(fix);
     expect(failure.where).toBe('the.json');
+  });
+
+  test('a key in place of the name of its variable is not repeated', () => {
+    const failure = failureOf({ ...least, model: { model: 'a/b', keyEnv: 'sk-ant-very-secret' } });
+    expect(failure.what).toContain('never a key');
+    expect(JSON.stringify(failure)).not.toContain('very-secret');
   });
 
   test('several faults are told at once', () => {
@@ -83,6 +98,17 @@ describe('differences', () => {
     expect(fork).toEqual([
       { key: 'agent', was: 'nop', is: 'oracle' },
       { key: 'gate.rule', was: 'balanced', is: 'bold' },
+    ]);
+  });
+
+  test('how a model is reached and paid may change, what answers may not', () => {
+    const model = { model: 'openai-compatible/x', baseUrl: 'http://localhost:1/v1' };
+    const before = checkConfig({ ...least, optimizer: { ...model, price: { input: 1, output: 2 } } }, 'x');
+    const after = { ...model, keyEnv: 'OTHER_KEY', price: { input: 3, output: 4 }, firstByteSec: 5 };
+    expect(differences(before, checkConfig({ ...least, optimizer: after }, 'x')).fork).toEqual([]);
+    const moved = { ...after, baseUrl: 'http://localhost:2/v1' };
+    expect(differences(before, checkConfig({ ...least, optimizer: moved }, 'x')).fork.map((d) => d.key)).toEqual([
+      'optimizer.baseUrl',
     ]);
   });
 

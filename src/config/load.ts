@@ -63,7 +63,8 @@ export function checkConfig(data: unknown, where: string): Config {
 }
 
 function explain(issues: readonly z.core.$ZodIssue[], where: string): SkilloptError {
-  const told = issues.flatMap((i) => tell(i, []));
+  // a key that is written wrong is missing too: the one that is there is told first
+  const told = issues.flatMap((i) => tell(i, [])).sort((a, b) => rank(a) - rank(b));
   const [first] = told;
   const more =
     told.length > 1
@@ -79,6 +80,8 @@ function explain(issues: readonly z.core.$ZodIssue[], where: string): SkilloptEr
     first?.fix ?? 'the keys stand in the README under “Your own skill and pack”',
   );
 }
+
+const rank = ({ what }: Told): number => (what.startsWith('unknown key ') ? 0 : 1);
 
 type Told = { readonly what: string; readonly fix: string };
 
@@ -96,26 +99,40 @@ function tell(issue: z.core.$ZodIssue, at: readonly PropertyKey[]): readonly Tol
         };
       });
     case 'invalid_union': {
-      if (path.join('.') === 'splits')
-        return [
-          {
-            what: 'splits is neither a ratio nor three lists of task ids',
-            fix: 'write {"ratio": {"train": 1, "selection": 1, "test": 1}} or {"train": [...], "selection": [...], "test": [...]}',
-          },
-        ];
-      return [{ what: `${name}: ${issue.message}`, fix: `correct ${name}` }];
+      const form = forms[name];
+      // where one form is meant and a key of it is wrong, that key is told
+      const meant = issue.errors.filter((list) => !list.some((i) => i.code === 'invalid_type' && i.path.length === 0));
+      const [only] = meant;
+      if (only !== undefined && meant.length === 1 && name !== 'splits') return only.flatMap((i) => tell(i, path));
+      return [{ what: form?.what ?? `${name}: ${issue.message}`, fix: form?.fix ?? `correct ${name}` }];
     }
     case 'invalid_value':
       return [{ what: `${name} can’t be that`, fix: `use one of ${issue.values.map(String).join(', ')}` }];
     default:
-      return [
-        {
-          what: `${name}: ${issue.message}`,
-          fix: /undefined/.test(issue.message) ? `add "${name}": …` : `correct ${name}`,
-        },
-      ];
+      return /received undefined/.test(issue.message)
+        ? [{ what: `${name} is missing`, fix: `add "${name}": …` }]
+        : [{ what: `${name}: ${issue.message}`, fix: `correct ${name}` }];
   }
 }
+
+const modelForm = (name: string) => ({
+  what: `${name} is neither a name nor an object`,
+  fix: 'write "provider/model", or {"model": "provider/model", "baseUrl": "http://localhost:8000/v1"}',
+});
+
+/** What may be given in more than one form. */
+const forms: Readonly<Record<string, Told>> = {
+  splits: {
+    what: 'splits is neither a ratio nor three lists of task ids',
+    fix: 'write {"ratio": {"train": 1, "selection": 1, "test": 1}} or {"train": [...], "selection": [...], "test": [...]}',
+  },
+  editBudget: {
+    what: 'editBudget is neither a number nor a schedule',
+    fix: 'write a whole number of at least 1, null, or {"schedule": "linear", "max": 6, "min": 1}',
+  },
+  model: modelForm('model'),
+  optimizer: modelForm('optimizer'),
+};
 
 /** The keys that the schema knows at a place. */
 function keysAt(path: readonly string[]): string[] {
@@ -126,7 +143,12 @@ function keysAt(path: readonly string[]): string[] {
 }
 
 function unwrap(shape: unknown): unknown {
-  let s = shape as { def?: { innerType?: unknown; in?: unknown } } | undefined;
-  while (s?.def && ('innerType' in s.def || 'in' in s.def)) s = (s.def.innerType ?? s.def.in) as typeof s;
-  return s;
+  type Wrapped = { def?: { innerType?: unknown; in?: unknown; options?: readonly unknown[] }; shape?: unknown };
+  let s = shape as Wrapped | undefined;
+  for (;;) {
+    if (s?.def?.innerType !== undefined || s?.def?.in !== undefined) s = (s.def.innerType ?? s.def.in) as Wrapped;
+    else if (s?.def?.options !== undefined)
+      s = s.def.options.map((o) => unwrap(o) as Wrapped).findLast((o) => o?.shape !== undefined); // of several forms the object
+    else return s;
+  }
 }

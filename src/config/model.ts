@@ -5,7 +5,7 @@ const modelObject = z.strictObject({
   /** `provider/model`, such as `anthropic/claude-opus-4-8`, `openai/gpt-5`, `openai-compatible/qwen3-8b`, `command/claude`. */
   model: z.string().min(1),
   /** Where an OpenAI-compatible server (or an Anthropic one) answers, such as `http://localhost:8000/v1`. */
-  baseUrl: z.url({ protocol: /^https?$/ }).optional(),
+  baseUrl: z.url({ protocol: /^https?$/, error: 'is no address that begins with http:// or https://' }).optional(),
   /** Name of the environment variable that holds the key; `null` = the server wants none. */
   keyEnv: z
     .string()

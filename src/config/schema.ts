@@ -49,7 +49,12 @@ export const configShape = z.strictObject({
     })
     .default({ rule: 'balanced', metric: 'hard', passThreshold: 1 }),
   /** Most edits a reflection may hand in; null = a third of train, 2 to 8; or a schedule from `max` to `min`. */
-  editBudget: editBudgetShape.default(null),
+  editBudget: editBudgetShape
+    .refine((b) => b === null || typeof b === 'number' || b.min <= b.max, {
+      error: '"min" is more than "max"',
+      path: ['min'],
+    })
+    .default(null),
   search: z
     .strictObject({
       /** New edits in the draft that call for a gate. */
