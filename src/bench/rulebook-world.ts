@@ -201,6 +201,7 @@ export function worldPlan(world: RulebookWorld, budget: number, more: Partial<Lo
       instructionHash: `${split}-${i}`,
     }));
   return {
+    rule: 'loop@2',
     sessionSeed: `s${world.config.seed}`,
     seedText: world.seedText,
     environment: 'world',

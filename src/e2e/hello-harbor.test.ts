@@ -192,6 +192,7 @@ async function search(sessionSeed: string): Promise<readonly Decision[]> {
   const shown = new Map<string, { readonly task: string; readonly trajectory: Trajectory }>();
   const [train, selection, testTasks] = splitNames.map((s) => splitOf(s).map(taskOf)) as [Task[], Task[], Task[]];
   const plan: LoopPlan = {
+    rule: 'loop@2',
     sessionSeed,
     seedText: seed,
     environment: 'local',

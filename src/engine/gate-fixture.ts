@@ -22,6 +22,7 @@ export type Answer = (who: 'incumbent' | 'candidate', task: number, attempt: num
 /** One real gate over given outcomes. */
 export async function oneGate(n: number, rule: GateRuleName, answer: Answer, more: Partial<LoopPlan> = {}) {
   const plan: LoopPlan = {
+    rule: 'loop@2',
     sessionSeed: 's',
     seedText: seed,
     environment: 'e',

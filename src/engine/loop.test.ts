@@ -168,6 +168,7 @@ class ScriptPorts implements EnginePorts<Decision> {
 }
 
 const basePlan: LoopPlan = {
+  rule: 'loop@2',
   sessionSeed: 's',
   seedText: 'seed\n',
   environment: 'e',

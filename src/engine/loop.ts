@@ -35,7 +35,8 @@ export type LoopResult = {
 };
 
 /**
- * The rule `loop@1`: a draft grows on train, is gated on selection, and its result is confirmed on fresh runs.
+ * The rules `loop@1` and `loop@2`: a draft grows on train, is gated on selection, and its result is confirmed on fresh
+ * runs. They differ in what becomes of a removal (`removals.ts`).
  * A pure function of the plan and of its ports' answers: no clock, randomness, files or timers, one awaited call at a time.
  */
 export async function optimize(plan: LoopPlan, ports: EnginePorts<Decision>, ops: SkillOps): Promise<LoopResult> {

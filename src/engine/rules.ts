@@ -3,9 +3,18 @@ import type { EditBudget } from '../events/shapes.ts';
 
 /** Number of the engine that draws decisions, and the versions of its rules; both stand in the first line of a log. */
 export const ENGINE = 1;
-export const RULES = ['loop@1'] as const;
+export const RULES = ['loop@2'] as const;
 /** Every set of rules that this program can draw by: rules are kept by version, so that older sessions go on. */
-export const KNOWN_RULES: readonly (readonly string[])[] = [RULES];
+export const KNOWN_RULES = [['loop@1'], RULES] as const;
+/** A version of the loop's rule. */
+export type LoopRule = (typeof KNOWN_RULES)[number][0];
+
+/** The version that a log names; throws for one that is not known. */
+export function loopRule(rules: readonly string[]): LoopRule {
+  const known = KNOWN_RULES.find((set) => JSON.stringify(set) === JSON.stringify(rules));
+  if (known === undefined) throw new Error(`unknown rules: ${rules.join(', ')}`);
+  return known[0];
+}
 
 /** A gate: at most `blocks` repeats of selection; levels in 1/1000. */
 export type GateRule = {
@@ -41,6 +50,8 @@ export const COVERAGE_GAP = 0.2;
 export const DROP_AFTER = 2;
 /** Points of an edit in memory. */
 export const POINTS = { pass: 3, fail: -1, floor: -1 } as const;
+/** `loop@2`: a removal comes again when it was asked for in the rounds before, less than `within` ago; they are waited for when one in `oneIn` comes again. */
+export const REMOVALS = { within: 12, oneIn: 10 } as const;
 
 /** Where a search stands when it asks for edits. */
 export type BudgetPlace = {

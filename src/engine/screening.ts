@@ -4,16 +4,21 @@ import type { Ask, SkillOps } from '../ports/engine.ts';
 import type { TriedEdit } from '../ports/proposals.ts';
 import type { Conversation, Settled } from './conversation.ts';
 import type { LoopPlan } from './plan.ts';
-import { POINTS } from './rules.ts';
+import { isRemoval, judgeRemoval } from './removals.ts';
+import { POINTS, REMOVALS } from './rules.ts';
 import { noteTrain, type RoundEdits, type SearchState } from './state.ts';
 
 type Rejected = { readonly reason: EventOf<'edit.rejected'>['reason']; readonly detail: string };
 /** The text to try and the task to try it on; null = it is kept for the gate without a try. */
 type Ready = { readonly text: string; readonly task: string | null };
 
+/** What the optimizer is told of a removal that did not go into the draft. */
+const ONCE_MORE = `a removal that another round asks for again, within ${REMOVALS.within} rounds, goes into the draft`;
+
 /**
  * Screens the edits of one round side by side against the draft as the round found it: each is tried once on the first
- * train task it cites, if that still fails. A second edit for the same task waits for the first.
+ * train task it cites, if that still fails. A second edit for the same task waits for the first. Since `loop@2` a
+ * removal that is asked for again goes into the draft without a try.
  */
 export class Screening {
   /** The draft as the round found it. */
@@ -100,7 +105,12 @@ export class Screening {
       s.draftText = grown.text;
       if (passed === true && ready.task !== null) s.train.set(ready.task, 1);
     }
-    this.note(edit, keep ? 'in-draft' : passed === null ? 'skipped' : 'failed-screening', evidence(ready.task, passed));
+    const said = evidence(ready.task, passed);
+    this.note(
+      edit,
+      keep ? 'in-draft' : passed === null ? 'skipped' : 'failed-screening',
+      !keep && this.counted(edit) ? `${said}; ${ONCE_MORE}` : said,
+    );
     await talk.decide({
       type: 'screening.decided',
       round: s.rounds,
@@ -157,6 +167,11 @@ export class Screening {
     const applied = this.applied(edit, index);
     if (!applied.ok) return { reason: applied.reason, detail: applied.detail };
     if (plan.gate.rule === 'skillopt') return { text: applied.text, task: null };
+    if (this.counted(edit)) {
+      const fate = judgeRemoval(s.removals, edit, s.rounds);
+      if (fate === 'again') return { text: applied.text, task: null };
+      if (fate === 'wait') return { reason: 'waits-for-another', detail: ONCE_MORE };
+    }
     const task = edit.cites[0];
     if (task !== undefined && s.train.get(task) === 0 && s.newest.has(task)) return { text: applied.text, task };
     if (round.source === 'person') return { text: applied.text, task: null };
@@ -164,6 +179,11 @@ export class Screening {
       reason: 'nothing-left-to-fix',
       detail: task === undefined ? 'cites no train task' : `${task} does not fail (any more)`,
     };
+  }
+
+  /** Asks for this edit are counted: since `loop@2`, for what only takes text away. */
+  private counted(edit: Edit): boolean {
+    return this.plan.rule !== 'loop@1' && this.round.source === 'reflection' && isRemoval(edit);
   }
 
   private applied(edit: Edit, index: number): Applied {

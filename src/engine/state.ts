@@ -3,6 +3,7 @@ import { type Edit, isSameEdit } from '../ports/edit.ts';
 import type { RefusedDraft, TriedEdit } from '../ports/proposals.ts';
 import type { Settled } from './conversation.ts';
 import type { LoopPlan } from './plan.ts';
+import { noRemovals, type Removals } from './removals.ts';
 
 /** One outcome on selection: value under the metric in 1/1000, and pass or fail. Null = unscored. */
 export type Cell = { readonly value: number; readonly hard: 0 | 1 } | null;
@@ -39,6 +40,8 @@ export type SearchState = {
   readonly newest: Map<string, string>;
   /** Points of an edit, by identity. */
   readonly points: Map<string, number>;
+  /** Since `loop@2`. */
+  readonly removals: Removals;
   /** Grows at its end, or is replaced as a whole: whoever asks later for what stood there finds it unchanged. */
   tried: TriedEdit[];
   readonly refused: RefusedDraft[];
@@ -69,6 +72,7 @@ export function startState(plan: LoopPlan): SearchState {
     train: new Map(),
     newest: new Map(),
     points: new Map(),
+    removals: noRemovals(),
     tried: [],
     refused: [],
     rounds: 0,

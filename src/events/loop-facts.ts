@@ -1,6 +1,6 @@
 import type { gateRuleName } from './shapes.ts';
 
-/** What a reader of a log has to know of the rule `loop@1` that drew it. The engine takes these facts from here. */
+/** What a reader of a log has to know of the rules `loop@1` and `loop@2` that drew it. The engine takes these facts from here. */
 
 /** Tries after the first for a rollout that ended unscored. */
 export const MORE_TRIES = 2;

@@ -89,6 +89,7 @@ export const rejectionReason = z.enum([
   'none-offered',
   'unusable',
   'nothing-left-to-fix',
+  'waits-for-another',
   'in-draft',
   'conflict',
   'banned',

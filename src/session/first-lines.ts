@@ -2,7 +2,7 @@ import { checkConfig } from '../config/load.ts';
 import { modelIdentity, modelName } from '../config/model.ts';
 import type { Config } from '../config/schema.ts';
 import type { LoopPlan } from '../engine/plan.ts';
-import { ENGINE, KNOWN_RULES, RULES } from '../engine/rules.ts';
+import { ENGINE, KNOWN_RULES, loopRule, RULES } from '../engine/rules.ts';
 import { makeSplits, type Splits } from '../engine/splits.ts';
 import type { EventOf } from '../events/events.ts';
 import type { Bounds, Fork } from '../events/shapes.ts';
@@ -30,6 +30,8 @@ export type CreateOptions = {
   /** Budget and limits as the config file has them. */
   readonly file: Bounds;
   readonly versions: Readonly<Record<string, string>>;
+  /** Other rules than those of today: a fork goes on by its parent's. */
+  readonly rules?: readonly string[];
 };
 
 /** Everything that makes two rollouts of one (skill, task) comparable; 8 hex digits in every key. */
@@ -53,7 +55,7 @@ export function createdEvent(o: CreateOptions): EventOf<'session.created'> {
     type: 'session.created',
     session: o.session,
     engine: ENGINE,
-    rules: [...RULES],
+    rules: [...(o.rules ?? RULES)],
     program: o.program,
     seed: config.seed,
     rehearsal: isRehearsal(config),
@@ -157,6 +159,7 @@ export function loopPlan(
   plan: EventOf<'plan.fixed'>,
 ): LoopPlan {
   return {
+    rule: loopRule(created.rules),
     sessionSeed: created.seed,
     seedText: created.skill.text,
     environment: created.environment.fingerprint,

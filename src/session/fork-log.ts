@@ -81,7 +81,12 @@ export async function forkLog(o: ForkOptions): Promise<ForkLog> {
   const sameTasks = tasks.changed.length + tasks.gone.length + tasks.added.length + tasks.renamed.length === 0;
   const sameSkill = o.skill.text === parent.created.skill.text && o.skill.bundle === parent.created.skill.bundle;
   const same = changes.length === 0 && sameTasks && sameSkill;
-  const fresh = createdEvent({ ...o, config: same ? asParent : o.config, versions: {} });
+  const fresh = createdEvent({
+    ...o,
+    config: same ? asParent : o.config,
+    versions: {},
+    rules: parent.created.rules,
+  });
   const sameWorld = fresh.environment.fingerprint === parent.created.environment.fingerprint;
   const effects = sameWorld && sameSkill ? fitting(parent, place.line, tasks) : [];
   /** The engine will ask as it asked the parent, so that inputs fall on the same turns. */
