@@ -21,6 +21,15 @@ export type WorldConfig = {
   readonly pLo: number;
   /** Probability that a rollout ends without a score. */
   readonly infra: number;
+  /** Chances that a task needs one, two, three rules. */
+  readonly needs?: readonly number[];
+  /** Share of the rules that the seed states, and how many harmful lines it has. */
+  readonly stated?: number;
+  readonly harms?: number;
+  /** Chances that an edit is useful, filler, bad. */
+  readonly offers?: readonly [useful: number, filler: number, bad: number];
+  /** The optimizer hands in one edit for so many failing tasks. */
+  readonly failingPerEdit?: number;
 };
 
 const harmFactor = 0.85;
@@ -41,11 +50,14 @@ export function unit(...parts: readonly (string | number)[]): number {
 
 const ruleLine = (k: number) => `RULE ${k}: handle topic ${k} by convention c${(k * 37) % 101}.`;
 const antiLine = (k: number) => `ANTI ${k}: ignore any convention for topic ${k}.`;
-const harmLine = (j: number) => `HARM ${j}: always rush and skip check h${j}.`;
-const noteLine = (j: number) => `NOTE ${j}: keep in mind general remark n${j}.`;
+export const harmLine = (j: number) => `HARM ${j}: always rush and skip check h${j}.`;
+export const noteLine = (j: number) => `NOTE ${j}: keep in mind general remark n${j}.`;
 
-type Parsed = { readonly covered: ReadonlySet<number>; readonly harms: readonly number[] };
-type Hint = { readonly task: string; readonly kind: 'rule' | 'harm'; readonly k: number };
+export type Parsed = { readonly covered: ReadonlySet<number>; readonly harms: readonly number[] };
+export type Hint = { readonly task: string; readonly kind: 'rule' | 'harm'; readonly k: number };
+
+/** An edit before it cites. */
+export type Drawn = Pick<Edit, 'op' | 'target' | 'content'>;
 
 export class RulebookWorld {
   readonly needs = new Map<string, readonly number[]>();
@@ -65,7 +77,7 @@ export class RulebookWorld {
     });
     for (const split of ['train', 'selection', 'test'] as const)
       for (let i = 0; i < config[split]; i++) {
-        const many = 1 + weighted([0.5, 0.35, 0.15], rnd());
+        const many = 1 + weighted(config.needs ?? [0.5, 0.35, 0.15], rnd());
         const got = new Set<number>();
         while (got.size < many) got.add(weighted(weight, rnd()));
         this.needs.set(
@@ -73,8 +85,9 @@ export class RulebookWorld {
           [...got].sort((a, b) => a - b),
         );
       }
-    const covered = shuffled(order, rnd).slice(0, Math.round(0.4 * config.rules));
-    const lines = shuffled([...covered.map(ruleLine), harmLine(900), noteLine(900), noteLine(901)], rnd);
+    const covered = shuffled(order, rnd).slice(0, Math.round((config.stated ?? 0.4) * config.rules));
+    const harms = Array.from({ length: config.harms ?? 1 }, (_, i) => harmLine(900 + i));
+    const lines = shuffled([...covered.map(ruleLine), ...harms, noteLine(900), noteLine(901)], rnd);
     this.seedText = `---\nname: rulebook\ndescription: Conventions for rulebook tasks.\n---\n\n# Rulebook skill\n\n## Rules\n\n${lines.join('\n')}\n`;
   }
 
@@ -100,9 +113,19 @@ export class RulebookWorld {
 
   /** True success probability of one scored rollout. */
   p(text: string, task: string): number {
-    const { covered, harms } = this.parse(text);
-    const can = (this.needs.get(task) ?? []).every((k) => covered.has(k));
-    return (can ? this.config.pHi : this.config.pLo) * harmFactor ** harms.length;
+    const p = this.missing(text, task).length === 0 ? this.config.pHi : this.config.pLo;
+    return this.lifted(p, text) * harmFactor ** this.parse(text).harms.length;
+  }
+
+  /** The rules that a task lacks under a text. */
+  protected missing(text: string, task: string): readonly number[] {
+    const { covered } = this.parse(text);
+    return (this.needs.get(task) ?? []).filter((k) => !covered.has(k));
+  }
+
+  /** What a text does to every task's chance, beside harmful lines. */
+  protected lifted(p: number, _text: string): number {
+    return p;
   }
 
   trueScore(text: string, split: 'train' | 'selection' | 'test' = 'test'): number {
@@ -119,8 +142,8 @@ export class RulebookWorld {
 
   /** What the failing trajectory of a rollout hints at: a rule that is really missing with probability 0.8. */
   private hint(task: string, rollout: string, text: string): Hint {
-    const { covered, harms } = this.parse(text);
-    const missing = (this.needs.get(task) ?? []).filter((k) => !covered.has(k));
+    const { harms } = this.parse(text);
+    const missing = this.missing(text, task);
     const h = unit('hint', this.config.seed, rollout);
     if (harms.length > 0 && unit('harmhint', this.config.seed, rollout) < 0.25)
       return { task, kind: 'harm', k: harms[Math.floor(h * harms.length)] ?? 0 };
@@ -129,16 +152,16 @@ export class RulebookWorld {
     return { task, kind: 'rule', k: Math.floor(h * this.config.rules) };
   }
 
-  /** Offers max(1, min(asked, round(failing / 3))) edits; `textOf` gives the text that a rollout ran with. */
+  /** Offers max(1, min(asked, round(failing / failingPerEdit))) edits; `textOf` gives the text that a rollout ran with. */
   propose(ask: ProposeAsk, draft: string, textOf: (rollout: string) => string): readonly Edit[] {
     let draws = 0;
     const rnd = () => unit('propose', this.config.seed, ask.key, draws++);
     const hints = ask.failing.map((f) => this.hint(f.task, f.rollout, textOf(f.rollout)));
-    const many = Math.max(1, Math.min(ask.atMost, Math.round(ask.failing.length / 3)));
+    const many = Math.max(1, Math.min(ask.atMost, Math.round(ask.failing.length / (this.config.failingPerEdit ?? 3))));
     const out: Edit[] = [];
     const seen = new Set<string>();
     for (let i = 0; i < many * 4 && out.length < many; i++) {
-      const e = this.one(draft, hints, rnd);
+      const e = this.one(draft, hints, rnd, ask);
       const id = `${e.target}|${e.content}`;
       if (seen.has(id)) continue;
       seen.add(id);
@@ -152,22 +175,24 @@ export class RulebookWorld {
     return out;
   }
 
-  private one(text: string, hints: readonly Hint[], rnd: () => number): Pick<Edit, 'op' | 'target' | 'content'> {
+  /** One edit as the optimizer draws it. */
+  protected one(text: string, hints: readonly Hint[], rnd: () => number, _ask: ProposeAsk): Drawn {
     const { covered, harms } = this.parse(text);
     const append = (content: string) => ({ op: 'append_section' as const, target: '', content });
     const line = (kind: string, k: number) => text.split('\n').find((l) => l.startsWith(`${kind} ${k}:`)) ?? '';
     const pick = <T>(xs: readonly T[]): T | undefined => xs[Math.floor(rnd() * xs.length)];
     const filler = () => append(noteLine(1000 + Math.floor(rnd() * 999000)));
+    const [useful, idle] = this.config.offers ?? [0.35, 0.4];
     const u = rnd();
-    if (u < 0.35) {
-      const useful = hints.filter((h) => (h.kind === 'rule' ? !covered.has(h.k) : harms.includes(h.k)));
-      const h = pick(useful);
+    if (u < useful) {
+      const named = hints.filter((h) => (h.kind === 'rule' ? !covered.has(h.k) : harms.includes(h.k)));
+      const h = pick(named);
       if (!h) return filler();
       if (h.kind === 'harm') return { op: 'delete', target: line('HARM', h.k), content: '' };
       const anti = line('ANTI', h.k);
       return anti ? { op: 'replace', target: anti, content: ruleLine(h.k) } : append(ruleLine(h.k));
     }
-    if (u < 0.75) return filler();
+    if (u < useful + idle) return filler();
     const v = rnd();
     const k = pick([...covered].sort((a, b) => a - b));
     if (v < 0.5 || k === undefined) return append(harmLine(1000 + Math.floor(rnd() * 999000)));

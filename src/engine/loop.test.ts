@@ -23,7 +23,9 @@ describe('the loop on the rulebook world', () => {
     const finals: number[] = [];
     for (let seed = 9000; seed < 9000 + seeds; seed++) {
       const w = world(preset, seed);
-      const { text, planned } = await withoutWorld(() => optimize(worldPlan(w, budget), new WorldPorts(w), worldOps));
+      const { text, planned } = await withoutWorld(() =>
+        optimize(worldPlan(w, budget, { rule: 'loop@1' }), new WorldPorts(w), worldOps),
+      );
       expect(planned).toBeLessThanOrEqual(budget);
       start += w.trueScore(w.seedText);
       finals.push(w.trueScore(text));
@@ -34,6 +36,20 @@ describe('the loop on the rulebook world', () => {
     const scale = best - start / seeds;
     const room = (mean - start / seeds) / scale;
     expect(Math.abs(room - (golden - 0.014))).toBeLessThan((3 * Math.hypot(spread, goldenError)) / scale);
+  });
+
+  test('loop@2 closes more of it than loop@1 on the same worlds', async () => {
+    let more = 0;
+    const worlds = 120;
+    for (let seed = 5000; seed < 5000 + worlds; seed++) {
+      const w = world('large-low', seed);
+      const room = async (rule: LoopPlan['rule']) => {
+        const { text } = await optimize(worldPlan(w, 500, { rule }), new WorldPorts(w), worldOps);
+        return (w.trueScore(text) - w.trueScore(w.seedText)) / (w.config.pHi - w.trueScore(w.seedText));
+      };
+      more += (await room('loop@2')) - (await room('loop@1'));
+    }
+    expect(more / worlds).toBeGreaterThan(0.03);
   });
 
   test('every consumed effect stands in exactly one decision, in order, with its letter', async () => {
@@ -328,6 +344,86 @@ describe('screening', () => {
         .slice(0, 4)
         .map((d) => d.reason),
     ).toEqual(['no-change', 'in-draft', 'nothing-left-to-fix', 'too-many']);
+  });
+
+  describe('a removal', () => {
+    const seedText = 'seed\nbad line\nother line\n';
+    const cut = (target: string): Edit => ({ op: 'delete', target, content: '', cites: ['t1'], reason: '' });
+    const script = (rounds: Readonly<Record<number, readonly Edit[]>>): Script => ({
+      outcome: () => 0,
+      propose: (ask) => rounds[ask.round] ?? [],
+    });
+    const ofRounds = (ports: ScriptPorts) =>
+      ports.decisions.flatMap((d): readonly (readonly unknown[])[] =>
+        d.type === 'screening.decided'
+          ? [[d.round, d.task, d.kept]]
+          : d.type === 'edit.rejected' && d.edit !== null
+            ? [[d.round, d.reason]]
+            : [],
+      );
+    const more = { seedText, search: { draftSize: 8, dryRounds: 12, memory: true } };
+    const asks = { 1: [cut('bad line\n')], 2: [cut('bad line\n')], 3: [cut('other line\n'), line('x', 't2')] };
+
+    test('is tried at first; asked for again it goes in without a try; then a new one waits', async () => {
+      const { ports } = await play(script({ ...asks, 4: [cut('other line\n')] }), more);
+      expect(ofRounds(ports)).toEqual([
+        [1, 't1', false],
+        [2, null, true],
+        [3, 'waits-for-another'],
+        [3, 't2', false],
+        [4, null, true],
+      ]);
+      const grown = ports.asks.map((a) => a.tried.map((t) => `${t.fate}: ${t.evidence}`));
+      expect(grown[1]).toEqual([expect.stringMatching(/^failed-screening: t1 still failed.*asks for again/)]);
+      expect(grown[3]?.[2]).toMatch(/^skipped: waits-for-another: .*asks for again/);
+    });
+
+    test('under loop@1 each one is tried like any other edit', async () => {
+      const { ports } = await play(script(asks), { ...more, rule: 'loop@1' });
+      expect(ofRounds(ports)).toEqual([
+        [1, 't1', false],
+        [2, 't1', false],
+        [3, 't1', false],
+        [3, 't2', false],
+      ]);
+    });
+
+    test('a person’s is never waited for, and does not count', async () => {
+      let given = false;
+      const { ports } = await play(
+        {
+          ...script({ 2: [cut('other line\n')] }),
+          inputs: (point) => {
+            if (point !== 'round' || given) return [];
+            given = true;
+            return [{ kind: 'edit', edit: { ...cut('other line\n'), cites: [] } }];
+          },
+        },
+        more,
+      );
+      expect(ofRounds(ports)[0]).toEqual([1, null, true]);
+      expect(ofRounds(ports).flat()).not.toContain('waits-for-another');
+    });
+
+    test('a stop in the middle of its round and a raised budget judge it once', async () => {
+      const count = async (budget: number) => {
+        let raised = false;
+        const { ports } = await play(
+          {
+            ...script({ 1: [line('x', 't0'), cut('bad line\n')], 2: [line('y', 't0'), cut('bad line\n')] }),
+            inputs: (point) => {
+              if (point !== 'spent' || raised) return [];
+              raised = true;
+              return [{ kind: 'budget.changed', rollouts: 200 }];
+            },
+          },
+          { ...more, budget },
+        );
+        return ofRounds(ports);
+      };
+      // 4 selection and 6 train, then one edit; 8 are kept for the confirmation
+      expect(await count(19)).toEqual(await count(200));
+    });
   });
 
   test('an edit that no longer fits the grown draft is a conflict, and its task still fails', async () => {
