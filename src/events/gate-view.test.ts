@@ -81,7 +81,7 @@ describe('the gate that is on agrees with the verdict that follows', () => {
     const seen = none();
     for (const seed of seeds)
       holdAgainst(
-        eventsOf((await play({ ...base, world: { seed, infra: 0.15 }, ...pool(`g${seed}`) })).log),
+        eventsOf((await play({ ...base, world: { seed, infra: 0.3 }, ...pool(`g${seed}`) })).log),
         false,
         seen,
       );
@@ -110,7 +110,7 @@ describe('the gate that is on agrees with the verdict that follows', () => {
   test('sessions that were ended in the middle and went on', async () => {
     const seen = none();
     for (const seed of seeds.slice(0, 4)) {
-      const log = await cutAndGoOn({ ...base, world: { seed, infra: 0.1 }, ...pool(`r${seed}`) }, [0.4, 0.5, 0.6, 0.8]);
+      const log = await cutAndGoOn({ ...base, world: { seed, infra: 0.3 }, ...pool(`r${seed}`) }, [0.4, 0.5, 0.6, 0.8]);
       expect(log).toContain('"type":"rollout.lost"');
       holdAgainst(eventsOf(log), false, seen);
     }

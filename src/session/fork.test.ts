@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Journal, readText } from '../journal/journal.ts';
@@ -71,6 +71,20 @@ describe('a fork that changes nothing', () => {
       }
     },
     120_000,
+  );
+
+  const golden = join(import.meta.dir, 'golden');
+  test.each(readdirSync(golden).filter((f) => f.endsWith('-world.jsonl')))(
+    'goes on by the rules of its parent, not by those of today: %s',
+    async (file) => {
+      const log = readFileSync(join(golden, file), 'utf8');
+      const { text, created } = await fork(log);
+      expect(created.rules).toEqual([file.replace(/^loop-(\d+)-.*/, 'loop@$1')]);
+      const drawn = decisionsOf(text);
+      expect(drawn).toEqual(decisionsOf(log).slice(0, drawn.length));
+      expect(gates(text)).toHaveLength(gates(log).length);
+      expect(await problemsOf(text)).toEqual([]);
+    },
   );
 
   test('takes notes and raised budgets along, at their turns; what came later is told', async () => {

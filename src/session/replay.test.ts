@@ -386,7 +386,9 @@ describe('verify', () => {
                       ? `${was}z`
                       : Array.isArray(was)
                         ? [...was, was[0] ?? 'z']
-                        : null
+                        : was === null
+                          ? 'z'
+                          : null
               ) as never;
               return all;
             });
