@@ -227,6 +227,20 @@ describe('start and end', () => {
     expect(ports.asks.length).toBe(6); // three dry rounds between each two sweeps
   });
 
+  test('nothing is kept on a pack that misses large gains: underpowered since loop@2, never with more tasks', async () => {
+    const script: Script = { outcome: (_text, task) => (task.startsWith('s') ? 1 : 0), propose: () => [] };
+    const half: Script = { ...script, outcome: (_text, task) => (task === 's1' || task === 's3' ? 1 : 0) };
+    const small = { selection: refs('s', 4) };
+    const end = async (s: Script, more: Partial<LoopPlan>) => (await play(s, more)).end.result;
+    expect(await end(half, small)).toBe('underpowered');
+    expect(await end(half, { ...small, rule: 'loop@1' })).toBe('no-measurable-difference');
+    expect(await end(half, { selection: refs('s', 12) })).toBe('no-measurable-difference');
+    // the seed passes all of selection: there is no gain to miss
+    expect(await end(script, small)).toBe('no-measurable-difference');
+    // the optimizer failed, so the pack is not to blame
+    expect(await end({ ...half, propose: () => null }, small)).toBe('no-measurable-difference');
+  });
+
   test('three unreadable hand-ins in a row end the run', async () => {
     const { ports, end } = await play({ outcome: () => 0, propose: () => null });
     expect([end.cause, end.calls]).toEqual(['optimizer-failed', 3]);

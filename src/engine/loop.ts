@@ -7,7 +7,8 @@ import { Conversation, EnvironmentChanged, Stop } from './conversation.ts';
 import { consider } from './gate.ts';
 import { closeOpen, incumbentBlock, sweep } from './measure.ts';
 import type { LoopPlan } from './plan.ts';
-import { mostEdits } from './rules.ts';
+import { missesLargeGains } from './power.ts';
+import { gateRule, mostEdits } from './rules.ts';
 import { Screening } from './screening.ts';
 import {
   type Cell,
@@ -37,6 +38,7 @@ export type LoopResult = {
 /**
  * The rules `loop@1` and `loop@2`: a draft grows on train, is gated on selection, and its result is confirmed on fresh
  * runs. They differ in what becomes of a removal (`removals.ts`).
+ * Since `loop@2` a search that kept nothing on a pack that could not have told is *underpowered*.
  * A pure function of the plan and of its ports' answers: no clock, randomness, files or timers, one awaited call at a time.
  */
 export async function optimize(plan: LoopPlan, ports: EnginePorts<Decision>, ops: SkillOps): Promise<LoopResult> {
@@ -50,10 +52,14 @@ export async function optimize(plan: LoopPlan, ports: EnginePorts<Decision>, ops
   let result: SearchResult = 'no-measurable-difference';
   let text = s.incumbent;
   if (s.incumbent !== plan.seedText) ({ result, text } = await confirm(plan, s, talk, search.seedAttempts));
+  else if (s.accepted === 0 && searched.has(cause) && search.isUnderpowered) result = 'underpowered';
   const end = { cause, result, planned: talk.used, calls: talk.calls, steps: s.steps, accepted: s.accepted };
   await talk.decide({ type: 'session.ended', ...end, shipped: talk.hash(text) });
   return { ...end, text, environment: talk.environment };
 }
+
+/** Ends that say nothing by themselves of why nothing was kept. */
+const searched: ReadonlySet<Cause> = new Set<Cause>(['completed', 'budget', 'limit', 'plateau']);
 
 class Search {
   /** The seed's attempts that are kept for the confirmation; null = the environment moved since. */
@@ -71,6 +77,8 @@ class Search {
   private quiet = 0;
   private barren = 0;
   private keptSinceSweep = false;
+  /** The seed's outcomes on selection, in the split's order. */
+  private seedCells: readonly Cell[] = [];
   /** What came of the reflections that handed in edits. */
   private readonly hits: { readonly offered: number; readonly kept: number }[] = [];
 
@@ -84,6 +92,12 @@ class Search {
   /** What is set aside for the confirmation; null = it is of an environment that has moved since. */
   get seedAttempts(): readonly Ask[] | null {
     return this.setAsideIn === this.talk.environment ? this.setAside : null;
+  }
+
+  /** Even large gains would mostly be missed here. Rules before `loop@2` did not ask. */
+  get isUnderpowered(): boolean {
+    const { rule, gate } = this.plan;
+    return rule !== 'loop@1' && missesLargeGains(this.seedCells, gateRule(gate.rule, 0), gate.metric);
   }
 
   /** Goes on until something ends the search; a raised budget or limit goes on where it stopped. */
@@ -140,6 +154,7 @@ class Search {
       this.setAsideIn = talk.environment;
       this.measured = true;
       const cells = plan.selection.map((t): readonly [string, Cell] => [t.id, block.get(t.id) ?? null]);
+      if (s.incumbent === plan.seedText) this.seedCells = cells.map(([, cell]) => cell);
       await talk.decide({
         type: 'evaluation.finished',
         split: 'selection',

@@ -95,6 +95,22 @@ export function gatePower(tasks: readonly PowerTask[], rule: GateRule, metric: L
   };
 }
 
+/** Would most gates by `rule` miss even large gains over a seed that fails some of the tasks? `cells` = one outcome a task. */
+export function missesLargeGains(
+  cells: readonly ({ readonly hard: 0 | 1 } | null)[],
+  rule: GateRule,
+  metric: LoopPlan['gate']['metric'],
+): boolean {
+  if (!cells.some((cell) => cell?.hard === 0)) return false; // that there is no room is another matter
+  const tasks = cells.map((cell) => ({
+    passes: cell?.hard ?? 0,
+    scored: cell === null ? 0 : 1,
+    banked: [cell?.hard ?? null],
+  }));
+  const power = gatePower(tasks, rule, metric);
+  return power.kind === 'told' && power.underpowered;
+}
+
 /** Chance that a candidate is accepted whose pairs, block by block, come out with these chances. */
 export function acceptanceChance(rule: GateRule, blocks: readonly (readonly PairChance[])[]): number {
   const pairs = blocks.reduce((sum, b) => sum + b.length, 0);

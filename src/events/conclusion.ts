@@ -59,7 +59,10 @@ export function conclusion(state: RunState, dir: string): Conclusion {
         next: `add selection tasks and start anew, or raise the budget and go on in a fork: skillopt fork${at}`,
       };
     case 'underpowered':
-      return { headline: 'this pack can’t tell: too few tasks', next: 'add selection tasks' };
+      return {
+        headline: `this pack can’t tell: with ${state.tasks.selection.length} selection tasks even a gain of 20 points is mostly missed; the seed is the result`,
+        next: 'add selection tasks (the line power says what they can tell), and start anew',
+      };
     default:
       return ended.result satisfies never;
   }
