@@ -1,3 +1,4 @@
+import { modelName } from '../config/model.ts';
 import { kindOf } from '../events/events.ts';
 import { Fold } from '../events/fold.ts';
 import type { RunState } from '../events/run-state.ts';
@@ -122,7 +123,7 @@ function firstLines(logged: Logged, log: string): Problem[] {
       {
         backend,
         agent,
-        model,
+        model: model === null ? null : modelName(model),
         passThreshold: config.gate.passThreshold,
         fingerprint: environmentFingerprint(config, created.skill.bundle),
         versions: {},

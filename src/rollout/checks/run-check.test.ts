@@ -89,6 +89,13 @@ describe('contains and regex', () => {
     ['-', 'ABCD'],
     ['-', ''],
   ]);
+  table('regex for all that follows a marker', check({ kind: 'regex', pattern: '^[A-D]$', after: 'ANSWER:' }), [
+    ['+', 'ANSWER: B'],
+    ['+', 'ANSWER:  B  '],
+    ['+', '**ANSWER:** B'],
+    ['-', 'ANSWER: B, I think'],
+    ['-', 'ANSWER:'],
+  ]);
   table('regex after a marker', check({ kind: 'regex', pattern: '^\\s*[A-D]\\b', after: 'CHOICE' }), [
     ['+', 'A is tempting.\nCHOICE B'],
     ['-', 'A is tempting.\nCHOICE none'],

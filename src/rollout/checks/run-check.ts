@@ -13,7 +13,7 @@ export type TextCheck = Exclude<Check, { readonly kind: 'command' }>;
  * |---|---|
  * | equals | blanks and a fence, quotes, emphasis or a code sign around the whole, and one full stop at its end, left out |
  * | contains | the text stands somewhere in it |
- * | regex | the pattern fits somewhere in it |
+ * | regex | the pattern fits somewhere in it; behind `after` without the blanks around it |
  * | json-path | the value at the path is the same JSON; see `jsonOf` for where the JSON may stand |
  * | number | the one number of the part, see `oneNumber`; without `after`, of the last line that is not blank |
  *
@@ -32,7 +32,9 @@ export function runCheck(check: TextCheck, answer: string): boolean {
     case 'contains':
       return folded(part, check.ignoreCase).includes(folded(plainAnswer(check.value), check.ignoreCase));
     case 'regex':
-      return new RegExp(check.pattern, check.flags).test(part.slice(-maxSearched));
+      return new RegExp(check.pattern, check.flags).test(
+        (check.after === null ? part : part.trim()).slice(-maxSearched),
+      );
     case 'json-path': {
       const json = jsonOf(part);
       const found = json === null ? null : atPath(json.value, check.path);
