@@ -1,6 +1,7 @@
 import { afterAll, describe, expect, test } from 'bun:test';
 import { expectFailure, jsonOf, removePlaces } from './binary.ts';
-import { QuizSession } from './quiz.ts';
+import { writeFiles } from './own-pack.ts';
+import { QuizSession, quizPlay } from './quiz.ts';
 import { performedAgain } from './sessions.ts';
 
 afterAll(removePlaces);
@@ -19,26 +20,80 @@ const logged = (own: QuizSession): number =>
     .reduce((sum, e) => sum + ((e.usage as { costUsd: number } | undefined)?.costUsd ?? 0), 0);
 
 describe('a limit on money', () => {
-  // by what the whole session costs: from too little for a reflection to enough for all but the last rollouts
-  test.each([6, 12, 20])('of $%d is never exceeded, and the rest of the session is paid from what was kept', async (usd) => {
-    const own = new QuizSession({ model: { price }, config: { limits: limits(usd) } });
-    const end = await own.succeed(['run', 'session', '--finalize']);
+  /** The sums of server, log and status are one, and below the limit. */
+  async function holds(own: QuizSession, usd: number): Promise<void> {
     expect(paid(own)).toBeLessThanOrEqual(usd);
     expect(logged(own)).toBeCloseTo(paid(own), 6);
     const status = jsonOf(await own.succeed(['status', 'session', '--json']));
     expect(Number(status.costUsd)).toBeCloseTo(paid(own), 6);
-    expect(status).toMatchObject({ cause: 'limit' });
+    await own.succeed(['verify', 'session']);
+  }
+  const limited = (usd: number) => new QuizSession({ model: { price }, config: { limits: limits(usd) } });
+
+  test('too low for the baseline ends it after the first rollout, and says that it has to start anew', async () => {
+    const own = limited(5);
+    const end = await own.succeed(['run', 'session', '--finalize']);
+    await holds(own, 0.5);
     expect(end.stdout).toMatch(/^limit +the limit on money is reached/m);
     expect(end.stdout).toMatch(/^ended +a limit was reached/m);
-    expect(end.stdout).toContain(`$${paid(own).toFixed(2)}`);
-    await own.succeed(['verify', 'session']);
+    expect(end.stdout).toMatch(/^next +it was too low to measure the seed: raise the limit and start anew/m);
+  });
 
-    // raised, a fork goes on from what was paid
+  test('too low for all of the search ends it; a fork with a higher one goes on from what was paid', async () => {
+    const own = limited(14);
+    const end = await own.succeed(['run', 'session', '--finalize']);
+    await holds(own, 14);
+    expect(end.stdout).toMatch(/^ended +a limit was reached/m);
+    expect(end.stdout).toContain(`$${paid(own).toFixed(2)}`);
+    expect(end.stdout).toMatch(/^next +raise the limit .*: skillopt fork session$/m);
     await own.succeed(['fork', 'session', '--to', 'more']);
     const config = JSON.parse(own.place.read('more/skillopt.config.json'));
-    await Bun.write(own.place.path('more/skillopt.config.json'), JSON.stringify({ ...config, limits: limits(200) }));
+    writeFiles(own.place.dir, { 'more/skillopt.config.json': JSON.stringify({ ...config, limits: limits(200) }) });
+    const before = own.asked('target').length;
     await own.succeed(['run', 'more', '--finalize']);
-    expect(jsonOf(await own.succeed(['status', 'more', '--json']))).toMatchObject({ result: 'improved', cause: 'ceiling' });
+    const status = jsonOf(await own.succeed(['status', 'more', '--json']));
+    expect(status).toMatchObject({ result: 'improved', cause: 'ceiling', rollouts: { inherited: before } });
+  });
+
+  test('reached in the confirmation is not exceeded, and a higher one goes on where it stopped', async () => {
+    const dear = ' and so on'.repeat(25);
+    const own: QuizSession = new QuizSession({
+      model: { price },
+      config: { limits: limits(26) },
+      // from the confirmation on the target is more talkative than anything that was kept back for it
+      play: (q) => {
+        const said = quizPlay(q);
+        return own.server.asked.length > 42 ? { text: `Well${dear}.\n${said.text}` } : said;
+      },
+    });
+    const cut = await own.run(['run', 'session', '--finalize']);
+    expectFailure(cut, {
+      code: 2,
+      what: /^the limit of \$26 leaves too little for the (confirmation|sealed test)$/,
+      where: /^limits\.usd$/,
+      fix: /^raise it and start again/,
+    });
+    await holds(own, 26);
+    const kept = own.events.flatMap((e) => (e.type === 'rollout.finished' ? [e.key] : []));
+    await own.succeed(['run', 'session', '--finalize', '--limit-usd', '60']);
+    await holds(own, 60);
+    expect(performedAgain(own.events)).toEqual([]);
+    expect(own.asked('target').length).toBe(
+      own.events.filter((e) => e.type === 'rollout.finished' || e.type === 'rollout.cancelled').length,
+    );
+    expect(kept.length).toBeGreaterThan(15);
+    expect(jsonOf(await own.succeed(['status', 'session', '--json']))).toMatchObject({ result: 'improved' });
+  });
+
+  test('is held when the optimizer is much dearer than the rollouts', async () => {
+    const own = new QuizSession({
+      model: { price: { input: 1, output: 5 } },
+      optimizer: { price },
+      config: { limits: limits(5) },
+    });
+    const end = await own.succeed(['run', 'session', '--finalize']);
+    expect(logged(own)).toBeLessThanOrEqual(5);
+    expect(end.stdout).toMatch(/^limit +the limit on money is reached/m);
   });
 
   test('without a known price is refused before anything is asked, with the fix', async () => {
@@ -59,4 +114,3 @@ describe('a limit on money', () => {
     expect(own.server.asked).toEqual([]);
   });
 });
-void performedAgain;

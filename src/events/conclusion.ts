@@ -92,6 +92,8 @@ function nothingKept(state: RunState, at: string): string {
     case 'budget':
       return `raise the budget in the config and go on in a fork: skillopt fork${at}`;
     case 'limit':
+      if (state.seed.train === null)
+        return 'it was too low to measure the seed: raise the limit and start anew in another directory';
       return `raise the limit in the config and go on in a fork: skillopt fork${at}`;
     default:
       return 'try another optimizer, or bring tasks that the skill should help with';

@@ -45,6 +45,9 @@ export function checkLimit(
   );
 }
 
+/** What something was spent on. */
+export type SpentOn = 'rollout' | 'call' | 'other';
+
 /** Sums over what was spent, with what is known of single items. */
 export class Spent {
   /** Sum of what is known. */
@@ -53,19 +56,21 @@ export class Spent {
   private count = 0;
   private sum = 0;
   private dearest = 0;
+  private dearestCall = 0;
   /** Items of which nothing is known; each is taken to be as dear as the dearest known rollout. */
   private unknown = 0;
   private unknownRollouts = 0;
 
-  /** `other`: a model call outside rollouts, or a rollout that was cut off. */
-  add(amount: number | null, of: 'rollout' | 'other'): void {
+  /** `call`: of a model, outside rollouts. `other`: a rollout that was cut off. */
+  add(amount: number | null, of: SpentOn): void {
     if (amount === null) {
       this.unknown++;
       if (of === 'rollout') this.unknownRollouts++;
       return;
     }
     this.total += amount;
-    if (of === 'other') return;
+    if (of === 'call') this.dearestCall = Math.max(this.dearestCall, amount);
+    if (of !== 'rollout') return;
     this.count++;
     this.sum += amount;
     this.dearest = Math.max(this.dearest, amount);
@@ -79,6 +84,11 @@ export class Spent {
   /** The most that one rollout has spent; null = nothing is known of any. */
   get most(): number | null {
     return this.count === 0 ? null : this.dearest;
+  }
+
+  /** The most that one call outside rollouts has spent; 0 = nothing is known of any. */
+  get mostOfCall(): number {
+    return this.dearestCall;
   }
 
   /** Rollouts have finished, and of none is known what it cost. */
@@ -96,7 +106,7 @@ export class Spending {
   readonly usd = new Spent();
   readonly tokens = new Spent();
 
-  add(usage: Usage, of: 'rollout' | 'other'): void {
+  add(usage: Usage, of: SpentOn): void {
     this.usd.add(usage.costUsd, of);
     const { inputTokens, outputTokens } = usage;
     this.tokens.add(inputTokens === null || outputTokens === null ? null : inputTokens + outputTokens, of);
@@ -108,7 +118,8 @@ export class Spending {
  * Minutes bound the search alone: confirmation and finalize are bounded by the other limits.
  *
  * Money and tokens are reserved before a rollout starts: the most that one has cost so far, for itself and for each that
- * runs. While nothing is known of any, only one runs at a time. Confirmation and finalize keep the mean cost of their
+ * runs. While nothing is known of any, only one runs at a time. A call of the optimizer's model starts only where one as
+ * dear as the dearest would fit. Confirmation and finalize keep the mean cost of their
  * reserved rollouts.
  */
 export class ActualLedger {
@@ -155,6 +166,17 @@ export class ActualLedger {
     for (const kind of ['usd', 'tokens'] as const) {
       const room = this.room(kind, line);
       if (room !== null && room <= 0) return kind;
+    }
+    return null;
+  }
+
+  /** The limit that lets the optimizer's model not be called once more, were that as dear as the dearest; null = it may be. */
+  spentForCall(): LimitKind | null {
+    const over = this.spent('loop');
+    if (over !== null) return over;
+    for (const kind of ['usd', 'tokens'] as const) {
+      const room = this.room(kind, 'loop');
+      if (room !== null && this.spending[kind].mostOfCall > room) return kind;
     }
     return null;
   }

@@ -112,7 +112,7 @@ export class Logged {
         this.spending.add(unknownUsage, 'other');
         return;
       case 'model.called':
-        this.spending.add(event.usage, 'other');
+        this.spending.add(event.usage, 'call');
         return;
       case 'rollout.finished':
         if (this.outcomes.has(event.key)) throw diverged(event.seq, 'a finished rollout stands twice', event.key, '');

@@ -129,6 +129,18 @@ describe('the ledger', () => {
     expect(ledger.may('confirmation')).toBe('start');
   });
 
+  test('a call outside rollouts starts only where one as dear as the dearest would fit', () => {
+    const limits = { rollouts: null, minutes: null, usd: 3 };
+    const ledger = new ActualLedger(limits, { confirmation: 0, finalize: 0 }, 0, 0, () => 0);
+    expect(ledger.spentForCall()).toBeNull(); // nothing is known of any
+    ledger.spending.add(used(1, 0.01), 'rollout');
+    ledger.spending.add(used(1, 1.2), 'call');
+    expect(ledger.spentForCall()).toBeNull();
+    ledger.spending.add(used(1, 0.6), 'call');
+    expect(ledger.spentForCall()).toBe('usd');
+    expect(ledger.may('loop')).toBe('start'); // a rollout is cheaper
+  });
+
   test('reckons what is unknown as dear as the dearest', () => {
     const spending = new Spending();
     spending.add(used(10, 0.2), 'rollout');

@@ -165,9 +165,10 @@ export class RecordedPorts implements EnginePorts<Decision> {
     if (this.live.signal.aborted) throw new Interrupted();
     const moved = this.moved(this.live, 'propose');
     if (moved) return moved;
-    const may = this.live.ledger.may('loop'); // an edit that can't be tried is not asked for
-    if (may !== 'start' && may !== 'wait')
-      return this.instead(this.live, 'propose', { kind: 'limit.reached', limit: may });
+    const { ledger } = this.live;
+    const may = ledger.may('loop'); // an edit that can't be tried is not asked for
+    const limit = may === 'start' || may === 'wait' ? ledger.spentForCall() : may;
+    if (limit !== null) return this.instead(this.live, 'propose', { kind: 'limit.reached', limit });
     return performReflection(this.live, this.logged, ask, texts);
   }
 

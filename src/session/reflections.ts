@@ -39,10 +39,10 @@ export async function performReflection(
     },
     onCall: ({ model, usage, durationMs, problem }) => {
       const whole = Math.round(durationMs);
-      live.ledger.spending.add(usage, 'other');
+      live.ledger.spending.add(usage, 'call');
       live.journal.append({ type: 'model.called', role: 'optimizer', model, problem, usage, durationMs: whole });
     },
-    mayCall: () => live.ledger.spent('loop') === null,
+    mayCall: () => live.ledger.spentForCall() === null,
   };
   live.journal.append({ type: 'reflection.started', key: ask.key, round: ask.round, failing: request.failing.length });
   for (let failures = 0; ; ) {
