@@ -2,6 +2,7 @@ import { type Instance, render } from 'ink';
 import type { LoggedEvent } from '../events/events.ts';
 import type { RunState } from '../events/run-state.ts';
 import { SkilloptError } from '../ports/failure.ts';
+import type { ModelWait } from '../ports/model.ts';
 import type { SessionControl } from '../ports/session.ts';
 import { App, Opening } from '../tui/app.tsx';
 import { FrameStore } from '../tui/frame-store.ts';
@@ -21,6 +22,7 @@ import { endAtOnce, onEnd, onTerminalGone } from './crash.ts';
 import type * as PowerOf from './power-of.ts';
 import { Root, throwUncaught } from './screen-root.tsx';
 import type { Following, Surface } from './surface.ts';
+import { Waits } from './waits.ts';
 
 /** Milliseconds between two frames that events ask for; keys and resizes are answered at once. */
 const FRAME_MS = 66;
@@ -60,6 +62,7 @@ export class LiveScreen implements Surface {
   private notice = '';
   private noticedAtMs = 0;
   private noticeDrawn = '';
+  private readonly waiting = new Waits(() => performance.now());
   private control: SessionControl<LoggedEvent, RunState> | null = null;
   private said: string[] = [];
   private answer: ((goOn: boolean) => void) | null = null;
@@ -123,6 +126,10 @@ export class LiveScreen implements Surface {
       this.drawSoon();
     });
     this.draw();
+  }
+
+  waits(wait: ModelWait): void {
+    if (this.waiting.add(wait)) this.drawSoon();
   }
 
   stopping(): void {
@@ -207,6 +214,7 @@ export class LiveScreen implements Surface {
       slowedMs: this.following.slowedMs,
       power: this.powerOf?.(state) ?? null,
       notice: this.noticeNow,
+      waiting: this.waiting.text,
     };
   }
 

@@ -2,14 +2,18 @@ import { resolve } from 'node:path';
 import { hostEnvironment } from '../config/environment.ts';
 import { type ModelConfig, modelSettings } from '../config/model.ts';
 import type { Config } from '../config/schema.ts';
-import type { Model } from '../ports/model.ts';
+import type { Model, ModelWait } from '../ports/model.ts';
 import type { Preflight } from '../ports/preflight.ts';
+import { telling } from './waits.ts';
 
 /**
  * Makes the models of a session: patient ones, whose calls at one endpoint go through one lane whatever their role. The
- * room of models is loaded when the first one is made.
+ * room of models is loaded when the first one is made. `onWait` hears when a provider makes a call wait.
  */
-export function modelMaker(base: string): (config: ModelConfig) => Promise<Model> {
+export function modelMaker(
+  base: string,
+  onWait: (wait: ModelWait, model: string) => void = () => {},
+): (config: ModelConfig) => Promise<Model> {
   const loading = () => import('../models/index.ts').then((room) => ({ ...room, lanes: new room.Lanes(MOST_CALLS) }));
   let room: ReturnType<typeof loading> | null = null;
   return async (config) => {
@@ -17,7 +21,7 @@ export function modelMaker(base: string): (config: ModelConfig) => Promise<Model
     const { createModel, patient, lanes } = await room;
     const settings = modelSettings(config);
     const model = createModel(settings, { variables: hostEnvironment(), folder: resolve(base) });
-    return patient(model, { random: Math.random, lane: lanes.of(settings) });
+    return telling(patient(model, { random: Math.random, lane: lanes.of(settings) }), onWait);
   };
 }
 

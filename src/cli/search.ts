@@ -81,7 +81,11 @@ async function searchOn(
         'leave it out',
       );
     const workers = workersOf(session.config);
-    const { rollouts, proposals, models } = await wired(session, o.dir, { ...o, rehearsalDelayMs: delayMs });
+    const { rollouts, proposals, models } = await wired(session, o.dir, {
+      ...o,
+      rehearsalDelayMs: delayMs,
+      onWait: (wait, model) => surface.waits(wait, model),
+    });
     const findings = await preflight([
       rollouts,
       proposals,

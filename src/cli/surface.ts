@@ -1,5 +1,6 @@
 import type { LoggedEvent } from '../events/events.ts';
 import type { RunState } from '../events/run-state.ts';
+import type { ModelWait } from '../ports/model.ts';
 import type { SessionControl } from '../ports/session.ts';
 
 /** What a surface is told of a run. */
@@ -13,6 +14,8 @@ export interface Surface {
   mayGoOn(state: RunState, signal: AbortSignal): Promise<boolean>;
   /** Shows the session as it runs; `state` is what has happened before. `finalizes`: the sealed test follows by itself. `slowedMs`: milliseconds by which the rehearsal is slowed down. */
   follow(state: RunState, control: SessionControl<LoggedEvent, RunState>, o: Following): void;
+  /** A provider makes a call of a model wait. */
+  waits(wait: ModelWait, model: string): void;
   /** A signal has asked for the orderly stop. */
   stopping(): void;
   /** Gives the terminal back. `over`: the run came to its end; else it is cut short and nobody is waited for. */

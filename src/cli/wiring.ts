@@ -10,7 +10,7 @@ import { makeRedactor } from '../journal/redact.ts';
 import { createReflectingOptimizer } from '../optimizer/reflecting.ts';
 import { createRehearsalOptimizer, parseRehearsal } from '../optimizer/rehearsal.ts';
 import { fail } from '../ports/failure.ts';
-import type { Model } from '../ports/model.ts';
+import type { Model, ModelWait } from '../ports/model.ts';
 import type { Finding, Preflight } from '../ports/preflight.ts';
 import type { Proposals } from '../ports/proposals.ts';
 import type { Rollouts } from '../ports/rollouts.ts';
@@ -71,7 +71,7 @@ export type Wired = { readonly rollouts: Rollouts; readonly proposals: Proposals
 
 /** Puts a session's backend and optimizer together. The bundled examples need no consent to run in plain folders. */
 export async function wired(session: Session, base: string, o: BackendOptions): Promise<Wired> {
-  const make = modelMaker(base);
+  const make = modelMaker(base, o.onWait);
   const { model, optimizer, backend, reflection } = session.config;
   const target = backend === 'chat' && model !== null ? await make(model) : null;
   const rollouts = backendOf(session, target, o);
@@ -82,7 +82,12 @@ export async function wired(session: Session, base: string, o: BackendOptions): 
   return { rollouts, proposals, models: target === null ? [reader] : [target, reader] };
 }
 
-type BackendOptions = { readonly allowUnsandboxed: boolean; readonly rehearsalDelayMs: number };
+type BackendOptions = {
+  readonly allowUnsandboxed: boolean;
+  readonly rehearsalDelayMs: number;
+  /** A provider makes a call of this model wait. */
+  readonly onWait?: (wait: ModelWait, model: string) => void;
+};
 
 /** The backend of a session; `model` is the one that a chat asks. */
 function backendOf(

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
-import { expectFailure, removePlaces, until } from './binary.ts';
+import { expectFailure, jsonOf, removePlaces, until } from './binary.ts';
 import { type Question, refusal } from './model-server.ts';
 import { bestSkill, QuizSession, taskOf } from './quiz.ts';
 import { essence, performedAgain } from './sessions.ts';
@@ -17,12 +17,13 @@ beforeAll(async () => {
 });
 
 /** Runs a session whose provider makes trouble now and then to its end, and sees that it decides as one without. */
-async function decidesAlike(own: QuizSession): Promise<void> {
+async function decidesAlike(own: QuizSession): Promise<string> {
   const end = await own.succeed(['run', 'session', '--finalize']);
   expect(end.stderr).toBe('');
   expect(await essence(own.place, 'session')).toEqual(whole);
   expect(performedAgain(own.events)).toEqual([]);
   await own.succeed(['verify', 'session']);
+  return end.stdout;
 }
 
 const finishedKeys = (own: QuizSession) => own.events.flatMap((e) => (e.type === 'rollout.finished' ? [e.key] : []));
@@ -48,7 +49,8 @@ describe.concurrent('a provider in trouble', () => {
       if (refusedMs.length > 0) answeredMs.push(performance.now());
       return null;
     };
-    await decidesAlike(own);
+    const told = await decidesAlike(own);
+    expect(told).toMatch(/^waiting +1 s: too many requests, try 2 of 5 \(openai-compatible\/target\)$/m);
     const unscored = own.events.filter(
       (e) => e.type === 'rollout.finished' && (e.outcome as { status: string }).status !== 'scored',
     );
@@ -192,6 +194,9 @@ describe.concurrent('killed', () => {
     const mark = own.server.asked.length;
     await own.succeed(['run', 'session', '--finalize']);
     expect(await essence(own.place, 'session')).toEqual(whole);
+    // the two calls that had ended are counted, the one that was cut is not known
+    const status = jsonOf(await own.succeed(['status', 'session', '--json']));
+    expect(status).toMatchObject({ optimizer: { requests: own.asked('optimizer').length - 1 } });
     expect(own.server.asked[mark]).toMatchObject({ model: 'optimizer' });
     expect(own.server.asked[mark]?.turns).toHaveLength(1);
     expect(own.server.asked.slice(mark).filter((q) => q.model === 'target')).toHaveLength(

@@ -162,6 +162,7 @@ export class Fold {
         return;
       case 'model.called':
         this.spent(event.usage, 'optimizer');
+        if (s.reflecting !== null) s.reflecting = { ...s.reflecting, calls: s.reflecting.calls + 1 };
         return;
       case 'input.received':
         this.input(event);
@@ -191,7 +192,7 @@ export class Fold {
         this.finished(event);
         return;
       case 'reflection.started':
-        s.reflecting = { round: event.round, failing: event.failing, since: event.at };
+        s.reflecting = { round: event.round, failing: event.failing, calls: 0, since: event.at };
         return;
       case 'reflection.finished':
         s.reflecting = null;

@@ -90,7 +90,13 @@ export type Tested = { readonly skill: string; readonly task: string; readonly s
 export type OpenStep = { readonly rounds: number; readonly tried: number; readonly kept: number };
 
 /** The optimizer is at work: it was shown so many failing rollouts. */
-export type Reflecting = { readonly round: number; readonly failing: number; readonly since: string };
+/** `calls` = of the optimizer's model that have ended so far. */
+export type Reflecting = {
+  readonly round: number;
+  readonly failing: number;
+  readonly calls: number;
+  readonly since: string;
+};
 
 /** A sum of tokens and US dollars; null as soon as one part of it is unknown. */
 export type Spent = { readonly tokens: number | null; readonly costUsd: number | null };

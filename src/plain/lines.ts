@@ -86,7 +86,7 @@ function plainLines(event: LoggedEvent, state: RunState): readonly string[] {
   switch (event.type) {
     case 'session.created':
       return [
-        `session     ${event.session} · skill ${event.skill.name} · ${event.pack.tasks.length} tasks of ${event.pack.name} · ${event.environment.backend}, agent ${event.environment.agent}${event.environment.model ? `, model ${event.environment.model}` : ''}`,
+        `session     ${event.session} · skill ${event.skill.name} · ${event.pack.tasks.length} tasks of ${event.pack.name} · ${environmentText(event.environment)}`,
         ...(event.rehearsal ? [`            ${REHEARSAL}`] : []),
         ...(event.fork ? [`            ${forkText(event.fork)}`] : []),
       ];
@@ -176,4 +176,9 @@ function markOf(event: EventOf<'edit.rejected'>): string {
 function title(state: RunState, hash: string | null): string {
   const e = hash === null ? undefined : state.edits.get(hash);
   return e ? ` · ${editTitle(e, 36)}` : '';
+}
+
+/** A backend in which the agent is the model itself goes by its name alone. */
+function environmentText({ backend, agent, model }: EventOf<'session.created'>['environment']): string {
+  return [backend, ...(agent === backend ? [] : [`agent ${agent}`]), ...(model ? [`model ${model}`] : [])].join(', ');
 }

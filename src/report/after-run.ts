@@ -1,7 +1,7 @@
 import { conclusion } from '../events/conclusion.ts';
 import { type Power, powerText } from '../events/power.ts';
 import type { RunState } from '../events/run-state.ts';
-import { causeText, REHEARSAL, scoreText, unscoredTexts } from '../events/words.ts';
+import { causeText, countText, REHEARSAL, scoreText, unscoredTexts } from '../events/words.ts';
 import { shellWord } from '../ports/printable.ts';
 import { diffStats } from '../skill/diff.ts';
 
@@ -134,7 +134,7 @@ export function afterRunLines(a: AfterRun, state: RunState): string[] {
 function calls({ optimizer }: AfterRun): string {
   if (optimizer.requests === 0) return '';
   const cost = optimizer.costUsd === null || optimizer.costUsd === 0 ? '' : ` ($${optimizer.costUsd.toFixed(2)})`;
-  return ` and ${optimizer.requests} calls of the optimizer’s model${cost}`;
+  return ` and ${countText(optimizer.requests, 'call')} of the optimizer’s model${cost}`;
 }
 
 function tokens(a: AfterRun): string {

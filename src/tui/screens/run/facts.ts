@@ -18,6 +18,8 @@ export type Facts = {
   readonly power: Power | null;
   /** What is going on before there is a log to read, or besides it. */
   readonly notice: string;
+  /** What a provider keeps calls waiting for, and how long yet; '' = nobody waits. */
+  readonly waiting: string;
 };
 
 /** Milliseconds since a time in the log; 0 when the clock was set back. */

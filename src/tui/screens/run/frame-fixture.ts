@@ -16,6 +16,7 @@ export function factsOf(state: RunState, model: Partial<RunModel> = {}): Facts {
     slowedMs: 0,
     power: null,
     notice: '',
+    waiting: '',
     paused: false,
     finalizes: false,
   };

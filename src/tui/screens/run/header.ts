@@ -35,7 +35,7 @@ function where(f: Facts): readonly Line[] {
   const { session, plan } = f.state;
   if (!session) return [];
   const { backend, agent, model } = session.environment;
-  const here = `${backend} · ${agent}${model ? ` · ${model}` : ''}`;
+  const here = [...new Set([backend, agent]), ...(model === null ? [] : [model])].join(' · ');
   if (!session.rehearsal)
     return [[span(`  ${here} · optimizer ${plan?.optimizer ?? ''}`, 'quiet')], [span(`  ${here}`, 'quiet')], []];
   const slowed = f.slowedMs > 0 ? `slowed by ${(f.slowedMs / 1000).toFixed(2)} s` : '';
@@ -122,7 +122,7 @@ function second(f: Facts, width: number): Line {
     p.leftMinutes !== null && p.leftMinutes >= 1 / 60
       ? ` · ${p.leftIsMost ? 'up to ' : ''}~${minutesText(p.leftMinutes)} left`
       : '';
-  const spent = state.session.rehearsal ? '' : `  calls ${state.calls}  ${cost(state)}`;
+  const spent = state.session.rehearsal ? '' : `  calls ${Math.max(state.calls, state.spend.requests)}  ${cost(state)}`;
   const right: Line = [...pair(state, width), span(' ')];
   const counts = ` ${ofTest ? 'test' : 'rollouts'} ${done}/${of} `;
   const short = ` ${done}/${of} `;
@@ -132,7 +132,9 @@ function second(f: Facts, width: number): Line {
   const bar = Math.min(30, room - widthOf(head) - widthOf(more));
   if (bar >= 4)
     return ends([span(head), ...meter(ofTest ? done : p.consumed, done, of, bar), span(more, 'plain')], right, width);
-  return ends([span(head), span(` ${time}`)], right, width);
+  const costs = state.session.rehearsal ? '' : ` ${cost(state)} `;
+  const fits = widthOf(head) + widthOf(costs) + widthOf(time) + 1 <= room;
+  return ends([span(head), span(`${fits ? costs : ''} ${time}`)], right, width);
 }
 
 /** Consumed by decisions, waiting for one, still free. */
@@ -149,7 +151,11 @@ function meter(consumed: number, done: number, of: number, width: number): Line 
 
 function cost(state: RunState): string {
   const { costUsd } = state.spend;
-  return costUsd === null ? 'cost unknown' : costUsd === 0 ? 'no cost' : `$${costUsd.toFixed(2)}`;
+  return costUsd === null
+    ? 'cost unknown'
+    : costUsd === 0 && state.session?.environment.model == null
+      ? 'no cost'
+      : `$${costUsd.toFixed(2)}`;
 }
 
 /** The measured pair: what the seed scored on selection, and what the best skill did. Never a ratio alone. */

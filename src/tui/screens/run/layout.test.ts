@@ -87,6 +87,14 @@ describe('a frame', () => {
   });
 });
 
+test('what calls wait for stands in the place of what runs, at every size', () => {
+  const waiting = '12 s: too many requests, try 2 of 5';
+  for (const size of sizes) {
+    const shown = frame(factsAt(lineOf('gate.decided', 4) - 3, {}, { waiting }), size);
+    expect(textOf(shown)).toContain(` running  waiting ${waiting}`);
+  }
+});
+
 const sizes: readonly Size[] = [
   { columns: 120, rows: 40 },
   { columns: 80, rows: 24 },

@@ -1,3 +1,4 @@
+import { countText } from '../../../events/words.ts';
 import { clock, ends, fit, type Line, span, widthOf } from '../../text.ts';
 import { type Facts, since } from './facts.ts';
 
@@ -10,9 +11,16 @@ export function running(f: Facts, width: number): Line {
   const read: Line = state.read[1] > 0 ? [span(`read in ${state.read[0]} of ${state.read[1]} `, 'quiet')] : [];
   const right = width >= 72 ? read : [];
   if (f.notice !== '' && state.session) return ends([span(` ${f.notice}`, 'warn')], [], width);
+  if (f.waiting !== '')
+    return ends(
+      [span(state.reflecting ? ' optimizer  ' : ' running  ', 'live'), span(`waiting ${f.waiting}`, 'warn')],
+      right,
+      width,
+    );
   if (state.reflecting) {
-    const { failing, since: at } = state.reflecting;
-    const text = `reads ${failing} failing ${failing === 1 ? 'run' : 'runs'}`;
+    const { failing, calls, since: at } = state.reflecting;
+    const made = calls === 0 ? '' : `, ${countText(calls, 'call')}`;
+    const text = `reads ${countText(failing, 'failing run')}${made}`;
     return ends([span(' optimizer  ', 'live'), span(`${text} ${clock(since(f, at))}`)], right, width);
   }
   const list = byTask(f);
