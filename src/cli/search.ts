@@ -57,7 +57,7 @@ export async function search(o: SearchOptions): Promise<Searched> {
   }
 }
 
-/** `onStop` is given the report of a run that the user stops. */
+/** `onStop` is given the report of a run that is stopped by the user, or paused by what it can't go on with. */
 async function searchOn(
   surface: Surface,
   o: SearchOptions,
@@ -136,7 +136,8 @@ async function searchOn(
       finalize: o.finalize,
     });
     await run.catch((e: unknown) => {
-      if (e instanceof SkilloptError && e.failure.code === 'interrupted')
+      const held = session.state.paused !== null; // by what the failure says: what is there is worth telling
+      if (e instanceof SkilloptError && (held || e.failure.code === 'interrupted'))
         onStop(['', ...afterRunLines(report(), session.state), '']);
       throw e;
     });

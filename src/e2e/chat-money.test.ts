@@ -37,6 +37,12 @@ describe('a limit on money', () => {
     expect(end.stdout).toMatch(/^limit +the limit on money is reached/m);
     expect(end.stdout).toMatch(/^ended +a limit was reached/m);
     expect(end.stdout).toMatch(/^next +it was too low to measure the seed: raise the limit and start anew/m);
+    expectFailure(await own.run(['fork', 'session', '--to', 'more']), {
+      code: 2,
+      what: /^the baseline of this session is not finished/,
+      where: /session/,
+      fix: /^start anew in a directory of its own$/,
+    });
   });
 
   test('too low for all of the search ends it; a fork with a higher one goes on from what was paid', async () => {

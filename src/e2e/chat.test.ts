@@ -109,6 +109,10 @@ describe('a command as the optimizer', () => {
       where: /^command\/claude \(\.\/think\.sh\)$/,
       fix: /^run \.\/think\.sh by hand to see why/,
     });
+    expect(cut.stdout).toMatch(
+      /^spent +10 rollouts .* and 1 call of the optimizer’s model \(\$0\.42\) · cost unknown/m,
+    );
+    expect(cut.stdout).toMatch(/^next +run \.\/think\.sh by hand to see why/m);
     expect(jsonOf(await own.succeed(['status', 'session', '--json']))).toMatchObject({
       phase: 'searching',
       optimizer: { costUsd: 0.42, requests: 1 },

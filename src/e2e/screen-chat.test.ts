@@ -44,10 +44,10 @@ test('a run with models at 80×24: what they are, what they do, what they wait f
   reading.open();
 
   // one worker is told to wait; those that run come to their end, and none starts before the time has passed
-  await terminal.waitFor(/^ running {2}waiting (30|2\d) s: too many requests, try 2 of 5/m);
+  await terminal.waitFor(/^ waiting {2}(30|2\d) s: too many requests, try 2 of 5/m);
   await terminal.resize(50, 15);
   await terminal.settled();
-  const small = await terminal.waitFor(/^ running {2}waiting \d\d s: too many requests, try/m);
+  const small = await terminal.waitFor(/^ waiting {2}\d\d s: too many requests, try 2 of 5/m);
   expect(small).toMatch(/^ \d+\/100 .*\$\d+\.\d\d {2}\d:\d\d /m);
   await terminal.resize(80, 24);
   last.open();

@@ -35,6 +35,7 @@ export function readParent(reader: Generator<ReadLine, ReadEnd>, log: string, di
   const hashes: string[] = [];
   let opened = 0;
   let measured = false;
+  let ended = false;
   let reflected: number | null = null;
   const { logged } = Logged.read(reader, ({ event, raw }) => {
     hashes.push(chainHash(raw));
@@ -44,6 +45,7 @@ export function readParent(reader: Generator<ReadLine, ReadEnd>, log: string, di
     else if (event.type === 'input.received') inputs.push({ line, event: bare(event) });
     else if (event.type === 'gate.decided') gates.set(event.step, line);
     else if (event.type === 'evaluation.finished' && event.split === 'train') measured = true;
+    else if (event.type === 'session.ended') ended = true;
     else if (event.type === 'finalize.started') opened++;
     if (event.type === 'reflection.started' || event.type === 'reflection.finished') reflected ??= line;
   });
@@ -54,7 +56,9 @@ export function readParent(reader: Generator<ReadLine, ReadEnd>, log: string, di
       'usage',
       'the baseline of this session is not finished, so there is nothing to inherit',
       log,
-      `go on with it (\`skillopt run ${shellWord(dir)}\`), or start anew in a directory of its own`,
+      ended
+        ? 'start anew in a directory of its own'
+        : `go on with it (\`skillopt run ${shellWord(dir)}\`), or start anew in a directory of its own`,
     );
   return {
     logged,

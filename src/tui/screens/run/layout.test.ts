@@ -91,7 +91,7 @@ test('what calls wait for stands in the place of what runs, at every size', () =
   const waiting = '12 s: too many requests, try 2 of 5';
   for (const size of sizes) {
     const shown = frame(factsAt(lineOf('gate.decided', 4) - 3, {}, { waiting }), size);
-    expect(textOf(shown)).toContain(` running  waiting ${waiting}`);
+    expect(textOf(shown)).toContain(` waiting  ${waiting}`);
   }
 });
 

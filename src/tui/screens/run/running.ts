@@ -11,12 +11,10 @@ export function running(f: Facts, width: number): Line {
   const read: Line = state.read[1] > 0 ? [span(`read in ${state.read[0]} of ${state.read[1]} `, 'quiet')] : [];
   const right = width >= 72 ? read : [];
   if (f.notice !== '' && state.session) return ends([span(` ${f.notice}`, 'warn')], [], width);
-  if (f.waiting !== '')
-    return ends(
-      [span(state.reflecting ? ' optimizer  ' : ' running  ', 'live'), span(`waiting ${f.waiting}`, 'warn')],
-      right,
-      width,
-    );
+  if (f.waiting !== '') {
+    const whose = state.reflecting && width >= 72 ? [span(' optimizer ', 'live')] : [];
+    return ends([...whose, span(' waiting  ', 'warn'), span(f.waiting)], right, width);
+  }
   if (state.reflecting) {
     const { failing, calls, since: at } = state.reflecting;
     const made = calls === 0 ? '' : `, ${countText(calls, 'call')}`;
