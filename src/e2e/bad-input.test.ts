@@ -41,7 +41,7 @@ describe('a config', () => {
       /balanced, bold, careful/,
     ],
     ['a value of another type', { workers: 'many' }, /^workers: /, configFile, /workers/],
-    ['no skill', { skill: undefined }, /^skill: /, configFile, /skill/],
+    ['no skill', { skill: undefined }, /^skill is missing$/, configFile, /"skill"/],
     ['a budget that is too small', { budget: { rollouts: 5 } }, /too small/, /^budget\.rollouts$/, /at least 12/],
     ['an unknown agent', { agent: 'rehersal' }, /rehersal/, /^agent$/, /rehearsal/],
     ['an unknown optimizer', { optimizer: 'rehersal' }, /rehersal/, /^optimizer$/, /^did you mean rehearsal\?$/],
