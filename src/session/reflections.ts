@@ -1,7 +1,7 @@
 import { TASK_REF_LENGTH, taskRefOf } from '../events/rollout-key.ts';
 import { redactFailure } from '../journal/redact.ts';
 import type { ProposeAnswer, ProposeAsk } from '../ports/engine.ts';
-import type { PassingRollout, ProposalOptions, ProposalRequest, ShownRollout } from '../ports/proposals.ts';
+import type { ModelCall, PassingRollout, ProposalOptions, ProposalRequest, ShownRollout } from '../ports/proposals.ts';
 import type { Trajectory } from '../ports/trajectory.ts';
 import { Interrupted } from './ends.ts';
 import type { Live } from './live.ts';
@@ -31,23 +31,22 @@ export async function performReflection(
   };
   await mayAsk(live);
   const leakOf = await orInterrupted(live.signal, live.leaks());
+  const calls = new CallsTold(live);
   const options: ProposalOptions = {
     signal: live.signal,
     check: (edit) => {
       const detail = leakOf(edit, texts.draft);
       return detail === null ? live.ops.apply(texts.draft, edit) : { ok: false, reason: 'leak', detail };
     },
-    onCall: ({ model, usage, durationMs, problem }) => {
-      const whole = Math.round(durationMs);
-      live.ledger.spending.add(usage, 'call');
-      live.journal.append({ type: 'model.called', role: 'optimizer', model, problem, usage, durationMs: whole });
-    },
+    onCall: (call) => calls.tell(call),
     mayCall: () => live.ledger.spentForCall() === null,
   };
   live.journal.append({ type: 'reflection.started', key: ask.key, round: ask.round, failing: request.failing.length });
   for (let failures = 0; ; ) {
     await mayAsk(live);
-    const result = await orInterrupted(live.signal, live.proposals.performProposal(request, options));
+    const result = await orInterrupted(live.signal, live.proposals.performProposal(request, options)).finally(() =>
+      calls.told(),
+    );
     if (result.kind === 'failed') {
       failures++;
       const failure = await redactFailure(result.failure, live.redact);
@@ -88,6 +87,35 @@ export async function performReflection(
     }).seq;
     logged.proposals.set(ask.key, { answer, line });
     return answer;
+  }
+}
+
+/** Writes each call of the optimizer's model into the log. What a provider or a program said of a problem is redacted. */
+class CallsTold {
+  private readonly pending: Promise<void>[] = [];
+
+  constructor(private readonly live: Live) {}
+
+  tell({ model, usage, durationMs, problem }: ModelCall): void {
+    const { live } = this;
+    live.ledger.spending.add(usage, 'call');
+    const write = (text: string | null): void => {
+      const whole = Math.round(durationMs);
+      live.journal.append({ type: 'model.called', role: 'optimizer', model, problem: text, usage, durationMs: whole });
+    };
+    // one that is stopped is told on the spot, in words of this program
+    if (problem === null || live.signal.aborted) {
+      write(problem);
+      return;
+    }
+    const writing = live.redact(problem).then(write);
+    writing.catch(() => {}); // heard below
+    this.pending.push(writing);
+  }
+
+  /** All of it stands in the log; throws when it could not be written. */
+  async told(): Promise<void> {
+    await Promise.all(this.pending.splice(0));
   }
 }
 
