@@ -61,6 +61,9 @@ export type BudgetPlace = {
   readonly hits: readonly { readonly offered: number; readonly kept: number }[];
 };
 
+/** Without the last digits, which are not the same for a cosine on all machines: a half stays a half. */
+const settled = (x: number): number => Math.round(x * 1e9) / 1e9;
+
 /**
  * Most edits that one reflection is asked for: a third of train, 2 to 8, bounded by the edit budget. A schedule goes
  * from `max` to `min` along the consumed share of the budget: on a line, or on half a cosine. *Autonomous* follows the
@@ -80,7 +83,7 @@ export function mostEdits(trainTasks: number, editBudget: EditBudget, at: Budget
     case 'linear':
       return Math.round(max - (max - min) * share);
     case 'cosine':
-      return Math.round(min + ((max - min) * (1 + Math.cos(Math.PI * share))) / 2);
+      return Math.round(settled(min + ((max - min) * (1 + Math.cos(Math.PI * share))) / 2));
     case 'autonomous':
       return at.hits.reduce((now, { offered, kept }) => {
         if (kept === 0) return Math.max(min, now - 1);
