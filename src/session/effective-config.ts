@@ -34,8 +34,11 @@ export function effectiveConfig(file: Config | null, flags: Flags, logged: Logge
   const extra = (flag: number | undefined, kind: 'usd' | 'tokens'): number | null | undefined => {
     if (flag !== undefined) return flag;
     const inFile = base.limits[kind];
-    const changed = (inFile ?? null) !== (seen?.limits[kind] ?? null);
-    return wanted === null || (file !== null && changed) ? inFile : wanted.limits[kind];
+    if (wanted === null) return inFile;
+    // a null that somebody has written takes back what a flag has set
+    const changed = file !== null && inFile !== seen?.limits[kind];
+    const inLog = wanted.limits[kind];
+    return changed && (inFile ?? null) !== (inLog ?? null) ? inFile : inLog;
   };
   const given = (kind: 'usd' | 'tokens', limit: number | null | undefined) =>
     limit === undefined ? {} : { [kind]: limit };
