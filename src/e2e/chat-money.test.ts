@@ -30,35 +30,39 @@ describe('a limit on money', () => {
   }
   const limited = (usd: number) => new QuizSession({ model: { price }, config: { limits: limits(usd) } });
 
-  test('too low for the baseline ends it after the first rollout, and says that it has to start anew', async () => {
+  test('too low for the baseline stops after the first rollout; raised to what is named, the session goes on', async () => {
     const own = limited(5);
-    const end = await own.succeed(['run', 'session', '--finalize']);
-    await holds(own, 0.5);
-    expect(end.stdout).toMatch(/^limit +the limit on money is reached/m);
-    expect(end.stdout).toMatch(/^ended +a limit was reached/m);
-    expect(end.stdout).toMatch(/^next +it was too low to measure the seed: raise the limit and start anew/m);
-    expectFailure(await own.run(['fork', 'session', '--to', 'more']), {
+    const cut = await own.run(['run', 'session', '--finalize']);
+    expectFailure(cut, {
       code: 2,
-      what: /^the baseline of this session is not finished/,
-      where: /session/,
-      fix: /^start anew in a directory of its own$/,
+      what: /^the limit of \$5 leaves too little for the search: no edit could be tried yet$/,
+      where: /^limits\.usd$/,
+      fix: /^raise it to about \$\d+\.\d\d or more and start again: what is done is kept$/,
     });
+    await holds(own, 0.5);
+    const kept = own.events.flatMap((e) => (e.type === 'rollout.finished' ? [e.key] : []));
+    expect(kept.length).toBe(1);
+    await own.succeed(['run', 'session', '--finalize', '--limit-usd', '200']);
+    await holds(own, 200);
+    expect(performedAgain(own.events)).toEqual([]);
+    expect(jsonOf(await own.succeed(['status', 'session', '--json']))).toMatchObject({ result: 'improved' });
   });
 
-  test('too low for all of the search ends it; a fork with a higher one goes on from what was paid', async () => {
-    const own = limited(14);
+  test('too low for all of the search ends it, and what was kept back pays the rest; a fork with a higher one goes on from what was paid', async () => {
+    const own = limited(18);
     const end = await own.succeed(['run', 'session', '--finalize']);
-    await holds(own, 14);
+    await holds(own, 18);
     expect(end.stdout).toMatch(/^ended +a limit was reached/m);
     expect(end.stdout).toContain(`$${paid(own).toFixed(2)}`);
-    expect(end.stdout).toMatch(/^next +raise the limit .*: skillopt fork session$/m);
+    expect(end.stdout).toMatch(/^confirmed +selection /m);
     await own.succeed(['fork', 'session', '--to', 'more']);
     const config = JSON.parse(own.place.read('more/skillopt.config.json'));
     writeFiles(own.place.dir, { 'more/skillopt.config.json': JSON.stringify({ ...config, limits: limits(200) }) });
-    const before = own.asked('target').length;
     await own.succeed(['run', 'more', '--finalize']);
     const status = jsonOf(await own.succeed(['status', 'more', '--json']));
-    expect(status).toMatchObject({ result: 'improved', cause: 'ceiling', rollouts: { inherited: before } });
+    expect(status).toMatchObject({ result: 'improved', cause: 'ceiling' });
+    // baseline, screening and gate
+    expect((status.rollouts as { inherited: number }).inherited).toBeGreaterThan(10);
   });
 
   test('reached in the confirmation is not exceeded, and a higher one goes on where it stopped', async () => {
@@ -77,7 +81,7 @@ describe('a limit on money', () => {
       code: 2,
       what: /^the limit of \$26 leaves too little for the (confirmation|sealed test)$/,
       where: /^limits\.usd$/,
-      fix: /^raise it and start again/,
+      fix: /^raise it to about \$\d+\.\d\d and start again: what is done is kept$/,
     });
     await holds(own, 26);
     const kept = own.events.flatMap((e) => (e.type === 'rollout.finished' ? [e.key] : []));
@@ -97,8 +101,10 @@ describe('a limit on money', () => {
       optimizer: { price },
       config: { limits: limits(5) },
     });
-    const end = await own.succeed(['run', 'session', '--finalize']);
+    const end = await own.run(['run', 'session', '--finalize']);
     expect(logged(own)).toBeLessThanOrEqual(5);
+    const named = Number(/raise it to about \$(\d+\.\d\d) or more/.exec(end.stderr)?.[1]);
+    expect(named).toBeGreaterThan(5);
     expect(end.stdout).toMatch(/^limit +the limit on money is reached/m);
   });
 

@@ -304,7 +304,7 @@ export function kindOf(type: string): EventKind | undefined {
   return kinds.get(type);
 }
 
-/** Decisions and paid effects must be on the disk before anything follows from them. */
+/** Decisions, and all that tells of paid work that is done, must be on the disk before anything follows from them. */
 export function mustSync(type: Event['type']): boolean {
-  return kindOf(type) !== 'marker' || type === 'session.paused';
+  return kindOf(type) !== 'marker' || type === 'session.paused' || type === 'model.called';
 }

@@ -4,16 +4,17 @@ import type { EventOf, LoggedEvent } from './events.ts';
 import { feedEntries } from './feed.ts';
 import { closesPhase, Measurements } from './measurements.ts';
 import { skillOf } from './rollout-key.ts';
-import type { EditState, FeedEntry, Running, RunState, Spent, StepState, Unscored } from './run-state.ts';
+import type { EditState, FeedEntry, Running, RunState, StepState, Unscored } from './run-state.ts';
+import { SpendSum } from './spend.ts';
 import { Stamps } from './stamp.ts';
 import { Times } from './timeline.ts';
 import { triedText } from './words.ts';
 
 type Mutable<T> = { -readonly [K in keyof T]: T[K] };
-const add = (a: number | null, b: number | null): number | null => (a === null || b === null ? null : a + b);
-
 /** Folds a log into its state. Give it every line in order; `state` may be read between two of them. */
 export class Fold {
+  private readonly allSpend = new SpendSum();
+  private readonly optimizerSpend = new SpendSum();
   private readonly edits = new Map<string, EditState>();
   private readonly skills = new Map<string, { version: number; text: string }>();
   private readonly running = new Map<string, Running>();
@@ -74,7 +75,7 @@ export class Fold {
       rollouts: { started: 0, finished: 0, scored: 0, cancelled: 0, lost: 0, inherited: 0, unscored: this.unscored },
       calls: 0,
       read: [0, 0],
-      spend: { tokens: 0, costUsd: 0, optimizer: { tokens: 0, costUsd: 0 }, requests: 0 },
+      spend: { tokens: 0, costUsd: 0, optimizer: { tokens: 0, costUsd: 0 }, requests: 0, uncounted: 0 },
       minutes: 0,
       warnings: this.warnings,
       notes: this.notes,
@@ -90,15 +91,12 @@ export class Fold {
     return this.s.rollouts;
   }
 
-  private spent(u: EventOf<'rollout.finished'>['usage'], role: 'rollouts' | 'optimizer'): void {
-    const { spend } = this.s;
-    const plus = (to: Spent): Spent => ({
-      tokens: add(to.tokens, add(u.inputTokens, u.outputTokens)),
-      costUsd: add(to.costUsd, u.costUsd),
-    });
-    const optimizer = role === 'optimizer' ? plus(spend.optimizer) : spend.optimizer;
-    const requests = spend.requests + (role === 'optimizer' ? 1 : 0);
-    this.s.spend = { ...plus(spend), optimizer, requests };
+  private spent(usage: EventOf<'rollout.finished'>['usage'], role: 'rollouts' | 'optimizer'): void {
+    this.allSpend.add(usage);
+    if (role === 'optimizer') this.optimizerSpend.add(usage);
+    const requests = this.s.spend.requests + (role === 'optimizer' ? 1 : 0);
+    const { spent, uncounted } = this.allSpend;
+    this.s.spend = { ...spent, optimizer: this.optimizerSpend.spent, requests, uncounted };
   }
 
   private fate(hash: string | null, fate: EditState['fate'], why: string): void {

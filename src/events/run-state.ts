@@ -98,11 +98,16 @@ export type Reflecting = {
   readonly since: string;
 };
 
-/** A sum of tokens and US dollars; null as soon as one part of it is unknown. */
+/** A sum of tokens and US dollars; null = unknown. */
 export type Spent = { readonly tokens: number | null; readonly costUsd: number | null };
 
 /** What all roles together have spent, and the optimizer's part of it with the number of its model calls. */
-export type Spend = Spent & { readonly optimizer: Spent; readonly requests: number };
+export type Spend = Spent & {
+  readonly optimizer: Spent;
+  readonly requests: number;
+  /** Calls and rollouts of which nothing is known: they stand in no sum, so that the sums are the least that was spent. */
+  readonly uncounted: number;
+};
 
 /** What an entry is about; screens give each a mark and a colour. */
 export type FeedKind =

@@ -33,6 +33,8 @@ export type AfterRun = {
     /** Outcomes that a fork took over: paid by its parent. */
     readonly inherited: number;
   };
+  /** Calls and rollouts with a spend that nobody knows: beside them tokens and cost are the least that was spent. */
+  readonly uncounted: number;
   readonly optimizerCalls: number;
   /** The optimizer's part of tokens and cost, and its model calls: a reflection may take several. */
   readonly optimizer: RunState['spend']['optimizer'] & { readonly requests: number };
@@ -89,6 +91,7 @@ export function afterRun(
       lost: r.lost,
       inherited: r.inherited,
     },
+    uncounted: state.spend.uncounted,
     optimizerCalls: state.calls,
     optimizer: { ...state.spend.optimizer, requests: state.spend.requests },
     tokens: state.spend.tokens,
@@ -104,9 +107,9 @@ export function afterRun(
 export function afterRunLines(a: AfterRun, state: RunState): string[] {
   const metric = state.plan?.gate.metric;
   // what was cancelled or lost has spent something that nobody counted
-  const uncounted = a.rollouts.cancelled + a.rollouts.lost > 0 ? 'at least ' : '';
+  const least = a.rollouts.cancelled + a.rollouts.lost + a.uncounted > 0 ? 'at least ' : '';
   const spent =
-    a.costUsd === null ? 'cost unknown' : a.costUsd === 0 ? 'no model cost' : `${uncounted}$${a.costUsd.toFixed(2)}`;
+    a.costUsd === null ? 'cost unknown' : a.costUsd === 0 ? 'no model cost' : `${least}$${a.costUsd.toFixed(2)}`;
   return [
     `result      ${a.headline}`,
     ...(state.confirmation

@@ -1,6 +1,7 @@
 import type { LedgerLine } from '../ports/engine.ts';
 import { fail } from '../ports/failure.ts';
 import type { LimitKind, Limits } from '../ports/inputs.ts';
+import type { ExitCause, Outcome } from '../ports/outcome.ts';
 import type { Usage } from '../ports/usage.ts';
 
 /** Share by which confirmation and finalize may exceed their rollouts, for tries; one more a worker, for a kill. */
@@ -45,8 +46,22 @@ export function checkLimit(
   );
 }
 
-/** What something was spent on. */
-export type SpentOn = 'rollout' | 'call' | 'other';
+/**
+ * What something was spent on. `broken`: a rollout that gave an answer, though its agent did not end by itself or nothing
+ * could be scored · `cut-off`: a rollout that gave none · `call`: a model call outside rollouts.
+ */
+export type SpentOn = 'rollout' | 'broken' | 'cut-off' | 'call';
+
+/** What a rollout that gave an outcome was. */
+export function spentOn(outcome: Outcome, exit: ExitCause): SpentOn {
+  return outcome.status === 'scored' && exit === 'finished' ? 'rollout' : 'broken';
+}
+
+/**
+ * Rollouts of unknown spend, whole ones and any, after which nobody can be expected to tell it. One says little: where a
+ * call broke off and was made again, what both cost together is unknown, too.
+ */
+const IN_THE_DARK = { whole: 2, any: 3 } as const;
 
 /** Sums over what was spent, with what is known of single items. */
 export class Spent {
@@ -56,21 +71,26 @@ export class Spent {
   private count = 0;
   private sum = 0;
   private dearest = 0;
-  private dearestCall = 0;
-  /** Items of which nothing is known; each is taken to be as dear as the dearest known rollout. */
+  /** The dearest call outside rollouts. */
+  private dearestOfCalls = 0;
+  /** Items of which nothing is known; each is taken to be as dear as the dearest known one. */
   private unknown = 0;
-  private unknownRollouts = 0;
+  private unknownCalls = 0;
+  private unknownWhole = 0;
+  private unknownBroken = 0;
 
-  /** `call`: of a model, outside rollouts. `other`: a rollout that was cut off. */
-  add(amount: number | null, of: SpentOn): void {
+  add(amount: number | null, on: SpentOn): void {
     if (amount === null) {
-      this.unknown++;
-      if (of === 'rollout') this.unknownRollouts++;
+      if (on === 'call') this.unknownCalls++;
+      else this.unknown++;
+      if (on === 'rollout') this.unknownWhole++;
+      if (on === 'broken') this.unknownBroken++;
       return;
     }
     this.total += amount;
-    if (of === 'call') this.dearestCall = Math.max(this.dearestCall, amount);
-    if (of !== 'rollout') return;
+    if (on === 'call') this.dearestOfCalls = Math.max(this.dearestOfCalls, amount);
+    // one that a server refused cost nothing, which says nothing of the next
+    if (on === 'call' || on === 'cut-off' || (on === 'broken' && amount === 0)) return;
     this.count++;
     this.sum += amount;
     this.dearest = Math.max(this.dearest, amount);
@@ -78,7 +98,16 @@ export class Spent {
 
   /** What has to be reckoned with: what is known, and the most for what is not. */
   get reckoned(): number {
-    return this.total + this.unknown * this.dearest;
+    return this.total + this.unknown * this.dearest + this.unknownCalls * this.mostOfCalls;
+  }
+
+  /** The most that a call outside rollouts is taken to spend; 0 = nothing is known. */
+  get mostOfCall(): number {
+    return this.unknownCalls > 0 ? this.mostOfCalls : this.dearestOfCalls;
+  }
+
+  private get mostOfCalls(): number {
+    return Math.max(this.dearest, this.dearestOfCalls);
   }
 
   /** The most that one rollout has spent; null = nothing is known of any. */
@@ -86,14 +115,10 @@ export class Spent {
     return this.count === 0 ? null : this.dearest;
   }
 
-  /** The most that one call outside rollouts has spent; 0 = nothing is known of any. */
-  get mostOfCall(): number {
-    return this.dearestCall;
-  }
-
   /** Rollouts have finished, and of none is known what it cost. */
   get isBlind(): boolean {
-    return this.count === 0 && this.unknownRollouts > 0;
+    const { unknownWhole: whole, unknownBroken: broken } = this;
+    return this.count === 0 && (whole >= IN_THE_DARK.whole || whole + broken >= IN_THE_DARK.any);
   }
 
   get mean(): number {
@@ -106,10 +131,10 @@ export class Spending {
   readonly usd = new Spent();
   readonly tokens = new Spent();
 
-  add(usage: Usage, of: SpentOn): void {
-    this.usd.add(usage.costUsd, of);
+  add(usage: Usage, on: SpentOn): void {
+    this.usd.add(usage.costUsd, on);
     const { inputTokens, outputTokens } = usage;
-    this.tokens.add(inputTokens === null || outputTokens === null ? null : inputTokens + outputTokens, of);
+    this.tokens.add(inputTokens === null || outputTokens === null ? null : inputTokens + outputTokens, on);
   }
 }
 
@@ -118,9 +143,8 @@ export class Spending {
  * Minutes bound the search alone: confirmation and finalize are bounded by the other limits.
  *
  * Money and tokens are reserved before a rollout starts: the most that one has cost so far, for itself and for each that
- * runs. While nothing is known of any, only one runs at a time. A call of the optimizer's model starts only where one as
- * dear as the dearest would fit. Confirmation and finalize keep the mean cost of their
- * reserved rollouts.
+ * runs. While nothing is known of any, only one runs at a time. A call of the optimizer's model is reserved as the most
+ * that one has cost. Confirmation and finalize keep the mean cost of their reserved rollouts.
  */
 export class ActualLedger {
   /** Rollouts that run now. */
@@ -159,24 +183,36 @@ export class ActualLedger {
     return 'start';
   }
 
-  /** The limit that lets nothing more start, a model call neither; null = there is room. */
+  /** The limit that lets no further call of the optimizer's model start; null = there is room for the dearest so far. */
+  spentForCall(): LimitKind | null {
+    const over = this.spent('loop');
+    if (over !== null) return over;
+    for (const kind of ['usd', 'tokens'] as const) {
+      const room = this.room(kind, 'loop');
+      const { most, mostOfCall } = this.spending[kind];
+      if (room !== null && mostOfCall + this.running * (most ?? 0) > room) return kind;
+    }
+    return null;
+  }
+
+  /**
+   * What a limit has to be, about, for this line, `rollouts` more rollouts on it, and what comes after it; on the loop
+   * for a call of the optimizer's model, too. More than the limit that stands, by what one of these may cost.
+   */
+  needs(kind: 'usd' | 'tokens', line: LedgerLine, rollouts: number): number {
+    const { reckoned, mean, most, mostOfCall } = this.spending[kind];
+    const call = line === 'loop' ? mostOfCall : 0;
+    const needed = reckoned + (this.kept(line) + rollouts) * mean + call;
+    return Math.max(needed, (limitOf(this.limits, kind) ?? 0) + Math.max(most ?? 0, call));
+  }
+
+  /** The limit that lets nothing more start; null = there is room. */
   spent(line: LedgerLine): LimitKind | null {
     const { minutes } = this.limits;
     if (line === 'loop' && minutes !== null && this.minutes >= minutes) return 'minutes';
     for (const kind of ['usd', 'tokens'] as const) {
       const room = this.room(kind, line);
       if (room !== null && room <= 0) return kind;
-    }
-    return null;
-  }
-
-  /** The limit that lets the optimizer's model not be called once more, were that as dear as the dearest; null = it may be. */
-  spentForCall(): LimitKind | null {
-    const over = this.spent('loop');
-    if (over !== null) return over;
-    for (const kind of ['usd', 'tokens'] as const) {
-      const room = this.room(kind, 'loop');
-      if (room !== null && this.spending[kind].mostOfCall > room) return kind;
     }
     return null;
   }

@@ -9,7 +9,7 @@ import { sha256 } from '../ports/hash.ts';
 import type { Input } from '../ports/inputs.ts';
 import type { Outcome } from '../ports/outcome.ts';
 import { unknownUsage } from '../ports/usage.ts';
-import { Spending } from './actual-ledger.ts';
+import { Spending, spentOn } from './actual-ledger.ts';
 
 export type LoggedDecision = { readonly hash: string; readonly line: number; readonly type: Decision['type'] };
 export type LoggedInput = {
@@ -19,6 +19,9 @@ export type LoggedInput = {
 };
 export type LoggedOutcome = { readonly outcome: Outcome; readonly trajectory: string | null; readonly line: number };
 export type LoggedProposal = { readonly answer: ProposeAnswer; readonly line: number };
+
+/** The optimizer that calls no model. */
+const NO_MODEL = 'rehearsal';
 
 /** A log, indexed for replay: effects by key, decisions in order, inputs by turn. */
 export class Logged {
@@ -38,6 +41,8 @@ export class Logged {
   /** What this session itself has spent; what a fork took over was paid by its parent. */
   readonly spending = new Spending();
   private inheritedLeft = 0;
+  /** A reflection has begun, and neither its end nor a stop is told: a call of its model may have been at work. */
+  private asking = false;
   /** Budget and limits as the config file last had them. */
   file: Bounds | null = null;
   /** Budget and limits as they were last wanted: at a start, or by an input since. */
@@ -87,6 +92,7 @@ export class Logged {
         return;
       case 'session.resumed':
         this.inherits = false;
+        if (!event.within) this.asking = false;
         this.file = event.file;
         this.wanted = event.wanted;
         return;
@@ -105,25 +111,32 @@ export class Logged {
         return;
       case 'rollout.cancelled':
         this.open.delete(event.key);
-        this.spending.add(event.usage ?? unknownUsage, 'other');
+        this.spending.add(event.usage ?? unknownUsage, 'cut-off');
         return;
       case 'rollout.lost':
         this.open.delete(event.key);
-        this.spending.add(unknownUsage, 'other');
+        this.spending.add(unknownUsage, 'cut-off');
         return;
       case 'model.called':
         this.spending.add(event.usage, 'call');
+        return;
+      case 'reflection.started':
+        this.asking = true;
+        return;
+      case 'session.paused':
+        this.asking = false;
         return;
       case 'rollout.finished':
         if (this.outcomes.has(event.key)) throw diverged(event.seq, 'a finished rollout stands twice', event.key, '');
         this.open.delete(event.key);
         if (this.inheritedLeft > 0) this.inheritedLeft--;
-        else this.spending.add(event.usage, 'rollout');
+        else this.spending.add(event.usage, spentOn(event.outcome, event.exit));
         this.outcomes.set(event.key, { outcome: event.outcome, trajectory: event.trajectory, line: event.seq });
         return;
       case 'reflection.finished':
         if (this.proposals.has(event.key)) throw diverged(event.seq, 'a reflection stands twice', event.key, '');
         if (this.inheritedLeft > 0) this.inheritedLeft--;
+        this.asking = false;
         this.proposals.set(event.key, { answer: event.answer, line: event.seq });
         return;
       case 'input.received': {
@@ -142,6 +155,22 @@ export class Logged {
       default:
         if (kindOf(event.type) === 'decision') this.decided(event.seq, event.type as Decision['type'], line.body);
     }
+  }
+
+  /** What was at work when a process was killed: it is told, and what it spent is reckoned with. */
+  lose(write: (event: EventOf<'rollout.lost'> | EventOf<'model.called'>) => void): void {
+    for (const key of this.open) {
+      write({ type: 'rollout.lost', key });
+      this.spending.add(unknownUsage, 'cut-off');
+    }
+    this.open.clear();
+    const model = this.plan?.optimizer ?? NO_MODEL;
+    if (this.asking && model !== NO_MODEL) {
+      const problem = 'lost: the process ended before it answered';
+      write({ type: 'model.called', role: 'optimizer', model, problem, usage: unknownUsage, durationMs: 0 });
+      this.spending.add(unknownUsage, 'call');
+    }
+    this.asking = false;
   }
 
   private decided(line: number, type: Decision['type'], body: string): void {

@@ -1,9 +1,13 @@
 import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
 import { Fold } from '../events/fold.ts';
-import { readText } from '../journal/journal.ts';
+import { Journal, readText } from '../journal/journal.ts';
+import type { Proposals } from '../ports/proposals.ts';
 import { noUsage, type Usage, unknownUsage } from '../ports/usage.ts';
 import { ActualLedger, Spending } from './actual-ledger.ts';
+import { limitTooLow } from './limit-failures.ts';
+import { Logged } from './logged.ts';
+import { replayLog } from './replay.ts';
 import { essence, firstLines, type Play, play, randomLatency, until } from './session-fixture.ts';
 
 const used = (tokens: number, costUsd: number | null): Usage => ({
@@ -22,6 +26,14 @@ const base: Play = {
   spends: { rollout: () => used(1000, 0.01), call: used(3000, 0.05) },
 };
 const events = (log: string) => readText(log).lines.map((l) => l.event);
+
+/** The first place of a log that does not follow from the rules; null = all follows. */
+async function replayed(log: string): Promise<unknown> {
+  const { logged } = Logged.read(Journal.memory(log).read());
+  const { created, splits, plan } = logged;
+  if (!created || !splits || !plan) throw new Error('first lines are missing');
+  return (await replayLog(logged, { created, splits, plan }, 'nowhere')).difference;
+}
 
 /** All that a log says was spent; what was cancelled or lost is taken to be as dear as a rollout. */
 function spentIn(log: string): { usd: number; tokens: number } {
@@ -69,19 +81,141 @@ describe('a limit on money or tokens', () => {
     expect(kinds.slice(2, 7)).toEqual(Array(5).fill('rollout.started'));
   });
 
-  test('that nobody can hold stops the session at the first rollout, with what helps', async () => {
+  test('that nobody can hold stops the session at the second rollout, with what helps', async () => {
     for (const [kind, rollout] of [
       ['usd', used(1000, null)],
       ['tokens', unknownUsage],
     ] as const) {
       const { error, log } = await until({
         ...base,
+        world: { seed: 9 },
         limits: { rollouts: null, minutes: null, [kind]: 5 },
         spends: { rollout: () => rollout, call: noUsage },
       });
       expect((error as { failure?: { where: string } }).failure?.where).toBe(`limits.${kind}`);
-      expect(events(log).filter((e) => e.type === 'rollout.finished').length).toBe(1);
+      expect(events(log).filter((e) => e.type === 'rollout.finished').length).toBe(2);
     }
+  });
+
+  test.each([
+    ['it was tried again after it broke off', { usage: unknownUsage }],
+    ['the time is up', { exit: 'timeout', usage: unknownUsage }],
+    ['a server refuses it', { exit: 'crashed', usage: noUsage }],
+  ] as const)('is no worse held when the first rollout is a broken one: %s', async (_, broken) => {
+    let first = true;
+    const { loop, log } = await play({
+      ...base,
+      limits: { rollouts: null, minutes: null, usd: 1.5 },
+      meddle: (report) => {
+        if (!first || report.kind !== 'finished') return report;
+        first = false;
+        const outcome = { status: 'unscored', reason: 'provider-error', detail: 'broken' } as const;
+        return { ...report, result: { ...report.result, ...broken, outcome } };
+      },
+    });
+    expect(loop.cause).toBe('limit');
+    const kinds = events(log).flatMap((e) =>
+      e.type === 'rollout.started' || e.type === 'rollout.finished' ? [e.type] : [],
+    );
+    expect(kinds.slice(0, 4)).toEqual(['rollout.started', 'rollout.finished', 'rollout.started', 'rollout.finished']);
+  });
+
+  test('that leaves too little to try one edit lets the session wait for a higher one, and ends nothing', async () => {
+    const o: Play = { ...base, limits: { rollouts: null, minutes: null, usd: 0.2 } };
+    const { error, log } = await until(o);
+    const { failure } = error as { failure: { what: string; where: string; fix: string } };
+    expect(failure.where).toBe('limits.usd');
+    expect(failure.what).toBe('the limit of $0.2 leaves too little for the search: no edit could be tried yet');
+    expect(failure.fix).toMatch(/^raise it to about \$0\.\d\d or more and start again/);
+    expect(events(log).filter((e) => e.type === 'rollout.finished').length).toBe(1);
+    expect(events(log).map((e) => e.type)).not.toContain('session.ended');
+    const again = await until({ ...o, log });
+    expect((again.error as typeof error & { failure: unknown }).failure).toEqual(failure);
+    expect(events(again.log).filter((e) => e.type === 'rollout.finished').length).toBe(1);
+    const limits = { rollouts: null, minutes: null, usd: 2.5 };
+    let told = false;
+    const raised = await play({
+      ...o,
+      limits,
+      log,
+      inputs: () => {
+        if (told) return [];
+        told = true;
+        return [{ kind: 'limits.changed', limits }];
+      },
+    });
+    expect(raised.loop.steps).toBeGreaterThan(0);
+    for (const text of [log, raised.log]) expect(await replayed(text)).toBeNull();
+    expect(spentIn(raised.log).usd).toBeLessThanOrEqual(2.5);
+  });
+
+  test('waits too where it cuts the first reflection short, so that no edit could be tried', async () => {
+    const spends = { rollout: () => used(1000, 0.01), call: used(3000, 0.3) };
+    const proposals: Proposals = {
+      preflight: async () => [],
+      async performProposal(_request, { onCall, mayCall }) {
+        do onCall({ model: 'simulated', usage: spends.call, durationMs: 0, problem: null });
+        while (mayCall());
+        return { kind: 'unusable', detail: 'a limit is spent', usage: noUsage, durationMs: 0 };
+      },
+    };
+    const { error, log } = await until({
+      ...base,
+      spends,
+      proposals,
+      limits: { rollouts: null, minutes: null, usd: 1.5 },
+    });
+    expect((error as { failure?: { where: string } } | null)?.failure?.where).toBe('limits.usd');
+    expect(events(log).map((e) => e.type)).toContain('edit.rejected');
+    expect(spentIn(log).usd).toBeLessThanOrEqual(1.5);
+  });
+
+  test('is not passed by calls of the optimizer’s model that cost far more than a rollout', async () => {
+    const spends = { rollout: () => used(1000, 0.01), call: used(3000, 1) };
+    const { loop, log } = await play({ ...base, spends, limits: { rollouts: null, minutes: null, usd: 2.9 } });
+    expect(loop.cause).toBe('limit');
+    expect(events(log).filter((e) => e.type === 'model.called').length).toBe(2);
+    expect(spentIn(log).usd).toBeLessThanOrEqual(2.9);
+  });
+
+  test('reckons with rollouts that were lost from the first start after it on', async () => {
+    const { log } = await play({ ...base, finalize: false });
+    const lines = log.split('\n');
+    const cut = lines.findIndex((l, i) => i > 60 && l.includes('rollout.started')) + 1;
+    const { logged } = Logged.read(Journal.memory(firstLines(log, cut)).read());
+    const open = logged.open.size;
+    expect(open).toBeGreaterThan(0);
+    const before = logged.spending.usd.reckoned;
+    const told: string[] = [];
+    logged.lose((event) => event.type === 'rollout.lost' && told.push(event.key));
+    expect(told.length).toBe(open);
+    expect(logged.open.size).toBe(0);
+    expect(logged.spending.usd.reckoned).toBeCloseTo(before + 0.01 * open);
+  });
+
+  test('reckons with a call of the optimizer’s model that a kill cut off, and tells it once', async () => {
+    const o: Play = { ...base, finalize: false };
+    const full = await play(o);
+    const at = full.log.split('\n').findIndex((l) => l.includes('"reflection.started"')) + 1;
+    const again = await play({ ...o, log: firstLines(full.log, at), texts: full.texts });
+    const calls = events(again.log).flatMap((e) => (e.type === 'model.called' ? [e.problem] : []));
+    expect(calls.filter((problem) => problem !== null)).toEqual(['lost: the process ended before it answered']);
+    expect(calls[0]).toMatch(/^lost/);
+    expect(again.state.spend.uncounted).toBe(1);
+    expect(essence(again)).toEqual(essence(full));
+    const { logged } = Logged.read(Journal.memory(again.log).read());
+    expect(logged.spending.usd.reckoned).toBeCloseTo(
+      logged.spending.usd.total + 0.05 + 0.01 * again.state.rollouts.cancelled + 0.01 * again.state.rollouts.lost,
+    );
+    // a stop by the user has told it already
+    const stopped = `${firstLines(full.log, at)}`;
+    const journal = Journal.memory(stopped);
+    Logged.read(journal.read());
+    journal.append({ type: 'session.paused', why: 'stopped by the user', fix: '' });
+    const after = Logged.read(Journal.memory(journal.text()).read()).logged;
+    const told: string[] = [];
+    after.lose((event) => told.push(event.type));
+    expect(told).not.toContain('model.called');
   });
 
   test('without one nothing waits and nothing stops for what is unknown', async () => {
@@ -129,6 +263,22 @@ describe('the ledger', () => {
     expect(ledger.may('confirmation')).toBe('start');
   });
 
+  test('names the limit that was reached, and what would be enough, also where there is now room again', () => {
+    const ledger = new ActualLedger(
+      { rollouts: null, minutes: null, usd: 4 },
+      { confirmation: 20, finalize: 30 },
+      9,
+      0,
+      () => 0,
+    );
+    ledger.spending.add(used(1, 0.1), 'rollout');
+    const failure = limitTooLow(ledger, 'confirmation', 'usd', 13);
+    expect(failure.where).toBe('limits.usd');
+    expect(failure.fix).toContain('$5.10');
+    const ofTest = limitTooLow(ledger, 'finalize', 'rollouts', 13);
+    expect(ofTest.fix).toContain('39');
+  });
+
   test('a call outside rollouts starts only where one as dear as the dearest would fit', () => {
     const limits = { rollouts: null, minutes: null, usd: 3 };
     const ledger = new ActualLedger(limits, { confirmation: 0, finalize: 0 }, 0, 0, () => 0);
@@ -145,10 +295,14 @@ describe('the ledger', () => {
     const spending = new Spending();
     spending.add(used(10, 0.2), 'rollout');
     spending.add(used(10, 0.5), 'rollout');
-    spending.add(unknownUsage, 'other');
+    spending.add(unknownUsage, 'cut-off');
     spending.add(unknownUsage, 'rollout');
     expect(spending.usd.total).toBeCloseTo(0.7);
     expect(spending.usd.reckoned).toBeCloseTo(1.7);
+    spending.add(used(10, 0.8), 'call');
+    spending.add(unknownUsage, 'call');
+    expect(spending.usd.total).toBeCloseTo(1.5);
+    expect(spending.usd.reckoned).toBeCloseTo(3.3);
   });
 });
 
@@ -163,5 +317,11 @@ test('what a model call cost is told by role, also of one that failed', () => {
     costUsd: 0.5,
     optimizer: { tokens: null, costUsd: 0.5 },
     requests: 2,
+    uncounted: 0,
   });
+  const stopped = { ...call, usage: unknownUsage, problem: 'stopped before it answered' };
+  fold.add({ ...line, seq: 3, ...stopped });
+  expect(fold.state.spend).toMatchObject({ costUsd: 0.5, optimizer: { costUsd: 0.5 }, requests: 3, uncounted: 1 });
+  fold.add({ ...line, seq: 4, ...call, usage: used(10, null), problem: null });
+  expect(fold.state.spend.costUsd).toBeNull();
 });

@@ -9,7 +9,8 @@ import type { Outcome } from '../ports/outcome.ts';
 import type { MountedSkill, RolloutReport, RolloutRequest, Rollouts } from '../ports/rollouts.ts';
 import type { Task } from '../ports/task.ts';
 import { type Usage, unknownUsage } from '../ports/usage.ts';
-import type { ActualLedger } from './actual-ledger.ts';
+import { type ActualLedger, spentOn } from './actual-ledger.ts';
+import { cantHold } from './limit-failures.ts';
 import type { Logged } from './logged.ts';
 import { Slots } from './slots.ts';
 
@@ -273,7 +274,7 @@ export class Pool {
           versions: result.versions,
         }).seq;
         this.performed.push(job.key);
-        this.o.ledger.spending.add(result.usage, 'rollout');
+        this.o.ledger.spending.add(result.usage, spentOn(outcome, result.exit));
         this.failuresInRow = [];
         this.logged.outcomes.set(job.key, { outcome, trajectory, line });
         // While this one was being cancelled it may have been asked for again.
@@ -293,7 +294,7 @@ export class Pool {
   /** It gave no outcome; what it has spent is counted all the same. */
   private cutOff(job: Job, why: string, usage: Usage | undefined): void {
     this.journal.append({ type: 'rollout.cancelled', key: job.key, why, ...(usage === undefined ? {} : { usage }) });
-    this.o.ledger.spending.add(usage ?? unknownUsage, 'other');
+    this.o.ledger.spending.add(usage ?? unknownUsage, 'cut-off');
   }
 
   /** The machinery failed: wait and try again; the third alike in a row, or the sixth of any kind, pauses the session. */
@@ -356,18 +357,4 @@ export class Pool {
   close(): void {
     this.closed = true;
   }
-}
-
-/** Nothing can hold a limit on what nobody reports. */
-function cantHold(kind: 'usd' | 'tokens'): Failure {
-  return {
-    code: 'config',
-    what: `the limit on ${kind === 'usd' ? 'money' : 'tokens'} can’t be held: the model does not say what a rollout ${kind === 'usd' ? 'costs' : 'takes'}`,
-    where: `limits.${kind}`,
-    fix:
-      kind === 'usd'
-        ? 'give the model’s "price", or set limits.usd to null and limit rollouts or tokens instead'
-        : 'set limits.tokens to null and limit rollouts or minutes instead',
-    retryable: false,
-  };
 }

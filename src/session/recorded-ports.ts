@@ -1,10 +1,10 @@
 import type { Decision } from '../events/events.ts';
 import type { Ask, EnginePorts, Interruption, LedgerLine, ProposeAnswer, ProposeAsk } from '../ports/engine.ts';
-import type { Failure } from '../ports/failure.ts';
 import { sha256 } from '../ports/hash.ts';
-import type { Input, InputPoint } from '../ports/inputs.ts';
+import type { Input, InputPoint, LimitKind } from '../ports/inputs.ts';
 import type { Outcome } from '../ports/outcome.ts';
 import { EndOfLog, Interrupted, OtherDecision } from './ends.ts';
+import { limitTooLow } from './limit-failures.ts';
 import type { Live } from './live.ts';
 import { diverged, type Logged } from './logged.ts';
 import { Paused, Pool } from './pool.ts';
@@ -26,6 +26,8 @@ export class RecordedPorts implements EnginePorts<Decision> {
   private readonly released: () => void;
   /** Whose rollouts the engine took last. */
   private line: LedgerLine = 'loop';
+  /** The limit that was reached last. */
+  private reached: LimitKind | null = null;
 
   constructor(
     private readonly logged: Logged,
@@ -122,14 +124,17 @@ export class RecordedPorts implements EnginePorts<Decision> {
   }
 
   private loggedInterruption(point: 'take' | 'propose'): Interruption | undefined {
-    return this.loggedInputs(this.turn, [point])?.find(
+    const instead = this.loggedInputs(this.turn, [point])?.find(
       (i): i is Interruption => i.kind === 'limit.reached' || i.kind === 'environment.changed',
     );
+    if (instead?.kind === 'limit.reached') this.reached = instead.limit;
+    return instead;
   }
 
   /** An input in place of an answer, into the log first. */
   private instead(live: Live, point: 'take' | 'propose', input: Interruption): Interruption {
     this.record(live, point, input);
+    if (input.kind === 'limit.reached') this.reached = input.limit;
     return input;
   }
 
@@ -165,9 +170,8 @@ export class RecordedPorts implements EnginePorts<Decision> {
     if (this.live.signal.aborted) throw new Interrupted();
     const moved = this.moved(this.live, 'propose');
     if (moved) return moved;
-    const { ledger } = this.live;
-    const may = ledger.may('loop'); // an edit that can't be tried is not asked for
-    const limit = may === 'start' || may === 'wait' ? ledger.spentForCall() : may;
+    const may = this.live.ledger.may('loop'); // an edit that can't be tried is not asked for
+    const limit = may === 'start' || may === 'wait' ? this.live.ledger.spentForCall() : may;
     if (limit !== null) return this.instead(this.live, 'propose', { kind: 'limit.reached', limit });
     return performReflection(this.live, this.logged, ask, texts);
   }
@@ -181,13 +185,30 @@ export class RecordedPorts implements EnginePorts<Decision> {
     if (!this.live || this.replaying || this.turn < this.lastLoggedTurn) return [];
     if (this.live.signal.aborted) throw new Interrupted();
     const fresh = this.live.inputs(point);
-    if (point === 'spent' && this.line !== 'loop' && fresh.length === 0)
-      throw new Paused(limitTooLow(this.live, this.line));
+    if (point === 'spent' && fresh.length === 0) this.refuseTooLow(this.live);
     for (const input of fresh) {
       this.record(this.live, point, input);
       if (input.kind === 'limits.changed') this.live.ledger.limits = input.limits;
     }
     return fresh;
+  }
+
+  /**
+   * A limit that cuts confirmation or sealed test short says nothing of the result, and one on money or tokens that lets
+   * no edit be tried says nothing of the skill: the session waits for a higher one.
+   */
+  private refuseTooLow(live: Live): void {
+    const { line, reached } = this;
+    const isOfSpend = reached === 'usd' || reached === 'tokens';
+    if (line === 'loop' && !(isOfSpend && this.hasTriedNothing)) return;
+    const { splits } = this.logged;
+    const measuring = splits === null ? 1 : splits.selection.length + splits.train.length + 1;
+    throw new Paused(limitTooLow(live.ledger, line, reached ?? 'rollouts', measuring));
+  }
+
+  /** No edit has been tried; rounds may have come to nothing, as when a limit cuts a reflection short. */
+  private get hasTriedNothing(): boolean {
+    return !this.logged.decisions.some((d) => d.type === 'screening.decided');
   }
 
   async decide(decision: Decision): Promise<void> {
@@ -233,27 +254,4 @@ export class RecordedPorts implements EnginePorts<Decision> {
 /** Answers when all that waits has had its turn. */
 function afterOthers<T>(answer: T): Promise<T> {
   return new Promise((resolve) => setImmediate(resolve, answer));
-}
-
-/** A limit that cuts confirmation or sealed test short says nothing of the result: the session waits for a higher one. */
-function limitTooLow(live: Live, line: 'confirmation' | 'finalize'): Failure {
-  const { limits, started, reserve } = live.ledger;
-  const what = line === 'confirmation' ? 'confirmation' : 'sealed test';
-  const kind = live.ledger.may(line);
-  if (kind === 'usd' || kind === 'tokens')
-    return {
-      code: 'config',
-      what: `the limit of ${kind === 'usd' ? `$${limits.usd ?? 0}` : `${limits.tokens ?? 0} tokens`} leaves too little for the ${what}`,
-      where: `limits.${kind}`,
-      fix: 'raise it and start again: what is done is kept',
-      retryable: false,
-    };
-  const enough = started + reserve.finalize + (line === 'confirmation' ? reserve.confirmation : 0);
-  return {
-    code: 'config',
-    what: `the limit of ${limits.rollouts ?? 0} rollouts leaves too few for the ${what} (${started} were started)`,
-    where: 'limits.rollouts',
-    fix: `raise it to ${enough} and start again: what is done is kept`,
-    retryable: false,
-  };
 }

@@ -178,8 +178,7 @@ export async function play(o: Play): Promise<Played> {
   );
   logged.splits ??= write(splitsEvent(logged.created));
   logged.plan ??= write(planEvent(logged.created, logged.splits));
-  for (const key of logged.open) journal.append({ type: 'rollout.lost', key });
-  logged.open.clear();
+  logged.lose(write);
   const plan = loopPlan(logged.created, logged.splits, logged.plan);
 
   const dispatched: string[] = [];

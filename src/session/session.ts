@@ -208,8 +208,7 @@ export class Session {
     if (logged.workers !== o.workers) this.write({ type: 'concurrency.changed', workers: o.workers });
     this.derived.write(this.fold.state, journal.position);
     this.warn();
-    for (const key of logged.open) this.write({ type: 'rollout.lost', key });
-    logged.open.clear();
+    logged.lose((event) => this.write(event));
     return loopPlan(logged.created, logged.splits, logged.plan);
   }
 

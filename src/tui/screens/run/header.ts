@@ -150,12 +150,13 @@ function meter(consumed: number, done: number, of: number, width: number): Line 
 }
 
 function cost(state: RunState): string {
-  const { costUsd } = state.spend;
+  const { costUsd, uncounted } = state.spend;
+  const least = uncounted > 0 ? '≥ ' : '';
   return costUsd === null
     ? 'cost unknown'
     : costUsd === 0 && state.session?.environment.model == null
       ? 'no cost'
-      : `$${costUsd.toFixed(2)}`;
+      : `${least}$${costUsd.toFixed(2)}`;
 }
 
 /** The measured pair: what the seed scored on selection, and what the best skill did. Never a ratio alone. */

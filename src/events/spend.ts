@@ -1,0 +1,31 @@
+import type { Usage } from '../ports/usage.ts';
+import type { Spent } from './run-state.ts';
+
+/**
+ * Sums of what was spent. A model that has no price tells its tokens and makes the cost unknown. What tells neither cost
+ * nor all of its tokens, as when it broke off or was tried again, is counted apart: beside it the sums are the least that
+ * was spent, and unknown while they are 0.
+ */
+export class SpendSum {
+  private costUsd: number | null = 0;
+  private tokens: number | null = 0;
+  uncounted = 0;
+
+  add({ costUsd, inputTokens, outputTokens }: Usage): void {
+    if (costUsd === null && (inputTokens === null || outputTokens === null)) {
+      this.uncounted++;
+      return;
+    }
+    this.costUsd = sum(this.costUsd, costUsd);
+    this.tokens = sum(this.tokens, sum(inputTokens, outputTokens));
+  }
+
+  get spent(): Spent {
+    const told = (known: number | null) => (known === 0 && this.uncounted > 0 ? null : known);
+    return { tokens: told(this.tokens), costUsd: told(this.costUsd) };
+  }
+}
+
+function sum(a: number | null, b: number | null): number | null {
+  return a === null || b === null ? null : a + b;
+}
