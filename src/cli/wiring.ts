@@ -28,6 +28,7 @@ import { dockerfileCopies } from '../taskpack/dockerfile-copies.ts';
 import { readAnyPack } from '../taskpack/read-any-pack.ts';
 import { VERSION } from '../version.ts';
 import { exampleName, exampleText } from './bundled.ts';
+import { refuseSecrets } from './config-secrets.ts';
 import { modelMaker } from './models.ts';
 import { renderSession } from './render-session.ts';
 import { bundleOf, skillSource, sources } from './sources.ts';
@@ -41,6 +42,7 @@ export function sessionParts(base: string, onWarning: (text: string) => void): S
     ...sources(base, namedSecrets(hostEnvironment()), onWarning),
     bundleOf,
     readPack: readAnyPack,
+    refuseSecrets: (config, where) => refuseSecrets(config, where, redactor()),
     render: renderSession,
     now: () => new Date().toISOString(),
     program: VERSION,

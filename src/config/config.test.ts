@@ -71,6 +71,14 @@ describe('the config', () => {
     expect(JSON.stringify(failure)).not.toContain('very-secret');
   });
 
+  test('a name or a password in an address is refused, and not repeated', () => {
+    for (const login of ['joe:very-secret@', ':very-secret@', 'very-secret@']) {
+      const failure = failureOf({ ...least, optimizer: { model: 'a/b', baseUrl: `https://${login}host/v1` } });
+      expect(failure.what).toContain('optimizer.baseUrl: holds a name or a password');
+      expect(JSON.stringify(failure)).not.toContain('very-secret');
+    }
+  });
+
   test('several faults are told at once', () => {
     expect(failureOf({ ...least, aa: 1, bb: 2 }).what).toMatch(/unknown key aa.*unknown key bb/);
   });

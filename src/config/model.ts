@@ -1,11 +1,22 @@
 import { z } from 'zod';
 
+function hasCredentials(url: string): boolean {
+  const { username = '', password = '' } = URL.parse(url) ?? {};
+  return username !== '' || password !== '';
+}
+
 /** How a model is reached, in full. Names are enough for the providers that this program knows. */
 const modelObject = z.strictObject({
   /** `provider/model`, such as `anthropic/claude-opus-4-8`, `openai/gpt-5`, `openai-compatible/qwen3-8b`, `command/claude`. */
   model: z.string().min(1),
   /** Where an OpenAI-compatible server (or an Anthropic one) answers, such as `http://localhost:8000/v1`. */
-  baseUrl: z.url({ protocol: /^https?$/, error: 'is no address that begins with http:// or https://' }).optional(),
+  baseUrl: z
+    .url({ protocol: /^https?$/, error: 'is no address that begins with http:// or https://' })
+    .refine((url) => !hasCredentials(url), {
+      error:
+        'holds a name or a password, which would stand in the log; name the variable that holds a key with "keyEnv"',
+    })
+    .optional(),
   /** Name of the environment variable that holds the key; `null` = the server wants none. */
   keyEnv: z
     .string()

@@ -34,6 +34,13 @@ describe('a config', () => {
       /^did you mean gate\.rule\?$/,
     ],
     [
+      'a secret in the arguments of a command',
+      { optimizer: { model: 'command/mine', command: ['mine', 'https://joe:hunter2345@example.org'] } },
+      /^optimizer\.command\.1 holds a secret, which would stand in the log$/,
+      configFile,
+      /^take it out of the config/,
+    ],
+    [
       'a word that is none of the choices',
       { gate: { rule: 'mild' } },
       /^gate\.rule/,

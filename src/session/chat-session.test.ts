@@ -101,6 +101,7 @@ async function run(dir: string, metric: 'soft' | 'mixed') {
     },
     importPack: (_config, to) => copyAnyPack(join(dir, 'tasks.json'), to),
     readPack: readAnyPack,
+    refuseSecrets: async () => {},
     render: renderSession,
     now: () => '2026-01-01T00:00:00.000Z',
     program: 'test',

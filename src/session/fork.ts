@@ -77,6 +77,7 @@ export async function forkSession(o: ForkRequest, parts: ForkParts): Promise<For
     const growing = sessionPaths(freshSibling(target));
     try {
       const config = configOfFork(from, target, parent);
+      await parts.refuseSecrets(config.rebased, from.config);
       const notes: string[] = [];
       mkdirSync(growing.hidden, { recursive: true });
       const skill = await seedOf(from, growing, parent, config, notes, parts);

@@ -39,6 +39,8 @@ export type SessionParts = {
   /** Copies the pack of this config to `to`. */
   readonly importPack: (config: Config, to: string) => Promise<void>;
   readonly readPack: (dir: string) => Promise<Pack>;
+  /** Throws `config` when a value holds a secret: a session's config stands in its log as it is. */
+  readonly refuseSecrets: (config: Config, where: string) => Promise<void>;
   readonly render: RenderDocument;
   readonly now: () => string;
   /** Version of this program. */
@@ -114,6 +116,7 @@ export class Session {
       derived.refuseLostTail(logged.lines);
       const { created } = logged;
       const config = effectiveConfig(file, flags, logged, paths);
+      if (!created) await parts.refuseSecrets(config, paths.config);
       if (created) {
         checkRules(created, paths.log);
         await checkUpgrade(logged, paths);
