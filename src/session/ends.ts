@@ -1,3 +1,4 @@
+import type { Failure } from '../ports/failure.ts';
 /** Replay without ports came to the end of a log that is not finished. */
 export class EndOfLog extends Error {
   override readonly name = 'EndOfLog';
@@ -17,5 +18,13 @@ export class OtherDecision extends Error {
     readonly drawn: string,
   ) {
     super(`another decision at line ${line}`);
+  }
+}
+
+/** The session can't go on for a reason that is no outcome; the fix is in the failure. */
+export class Paused extends Error {
+  override readonly name = 'Paused';
+  constructor(readonly failure: Failure) {
+    super(failure.what);
   }
 }

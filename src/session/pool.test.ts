@@ -4,8 +4,7 @@ import { TextMemory } from '../journal/journal-fixture.ts';
 import { type Failure, fail } from '../ports/failure.ts';
 import type { Proposals } from '../ports/proposals.ts';
 import { noUsage } from '../ports/usage.ts';
-import { Interrupted } from './ends.ts';
-import { Paused } from './pool.ts';
+import { Interrupted, Paused } from './ends.ts';
 import { essence, type Play, play, randomLatency, until } from './session-fixture.ts';
 
 const base: Play = { world: { seed: 3 }, budget: 90, finalize: true, texts: new TextMemory() };

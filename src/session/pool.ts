@@ -4,36 +4,15 @@ import { redactFailure, redactOutcome, redactTrajectory } from '../journal/redac
 import type { Texts } from '../journal/texts.ts';
 import type { Ask, LedgerLine } from '../ports/engine.ts';
 import { type Failure, SkilloptError } from '../ports/failure.ts';
-import type { LimitKind } from '../ports/inputs.ts';
-import type { Outcome } from '../ports/outcome.ts';
 import type { MountedSkill, RolloutReport, RolloutRequest, Rollouts } from '../ports/rollouts.ts';
 import type { Task } from '../ports/task.ts';
 import { type Usage, unknownUsage } from '../ports/usage.ts';
 import { type ActualLedger, spentOn } from './actual-ledger.ts';
+import { Paused } from './ends.ts';
 import { cantHold } from './limit-failures.ts';
 import type { Logged } from './logged.ts';
+import { type Answer, type Job, newJob, type Rank } from './pool-job.ts';
 import { Slots } from './slots.ts';
-
-/** 0 awaited by the engine, 1 planned, 2 a guess. */
-type Rank = 0 | 1 | 2;
-
-/** An outcome, or the limit that keeps the rollout from starting. */
-type Answer = Outcome | LimitKind;
-
-type Job = {
-  readonly key: string;
-  readonly ask: Ask;
-  readonly text: string | null;
-  rank: Rank;
-  line: LedgerLine;
-  running: boolean;
-  /** Which wave of failures it started after. */
-  wave: number;
-  readonly abort: AbortController;
-  readonly done: Promise<Answer>;
-  readonly resolve: (answer: Answer) => void;
-  readonly reject: (e: unknown) => void;
-};
 
 export type PoolOptions = {
   readonly rollouts: Rollouts;
@@ -51,14 +30,6 @@ export type PoolOptions = {
 
 /** Failures alike in a row after which the session pauses. */
 const PAUSE_AFTER = 3;
-
-/** The session can't go on for a reason that is no outcome; the fix is in the failure. */
-export class Paused extends Error {
-  override readonly name = 'Paused';
-  constructor(readonly failure: Failure) {
-    super(failure.what);
-  }
-}
 
 /**
  * Performs rollouts with a bounded number of workers and writes each answer into the log before anyone sees it.
@@ -126,21 +97,7 @@ export class Pool {
       old.line = line;
       return old;
     }
-    const { promise, resolve, reject } = Promise.withResolvers<Answer>();
-    promise.catch(() => {}); // a dropped job may fail unheard
-    const job: Job = {
-      key: ask.key,
-      ask,
-      text,
-      rank,
-      line,
-      running: false,
-      wave: 0,
-      abort: new AbortController(),
-      done: promise,
-      resolve,
-      reject,
-    };
+    const job = newJob(ask, text, rank, line);
     this.jobs.set(ask.key, job);
     return job;
   }

@@ -3,11 +3,11 @@ import type { Ask, EnginePorts, Interruption, LedgerLine, ProposeAnswer, Propose
 import { sha256 } from '../ports/hash.ts';
 import type { Input, InputPoint, LimitKind } from '../ports/inputs.ts';
 import type { Outcome } from '../ports/outcome.ts';
-import { EndOfLog, Interrupted, OtherDecision } from './ends.ts';
+import { EndOfLog, Interrupted, OtherDecision, Paused } from './ends.ts';
 import { limitTooLow } from './limit-failures.ts';
 import type { Live } from './live.ts';
 import { diverged, type Logged } from './logged.ts';
-import { Paused, Pool } from './pool.ts';
+import { Pool } from './pool.ts';
 import { performReflection } from './reflections.ts';
 
 /**

@@ -3,10 +3,9 @@ import { redactFailure } from '../journal/redact.ts';
 import type { ProposeAnswer, ProposeAsk } from '../ports/engine.ts';
 import type { ModelCall, PassingRollout, ProposalOptions, ProposalRequest, ShownRollout } from '../ports/proposals.ts';
 import type { Trajectory } from '../ports/trajectory.ts';
-import { Interrupted } from './ends.ts';
+import { Interrupted, Paused } from './ends.ts';
 import type { Live } from './live.ts';
 import type { Logged } from './logged.ts';
-import { Paused } from './pool.ts';
 
 /** Asks the optimizer, again while its machinery fails, and writes its answer into the log. */
 export async function performReflection(

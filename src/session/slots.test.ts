@@ -1,6 +1,7 @@
 import { expect, test } from 'bun:test';
-import { essence, type Play, play, randomLatency, VirtualClock } from './session-fixture.ts';
+import { essence, type Play, play, randomLatency } from './session-fixture.ts';
 import { Slots } from './slots.ts';
+import { VirtualClock } from './virtual-clock-fixture.ts';
 
 const base: Play = { world: { seed: 9, infra: 0.1 }, budget: 90, workers: 8, optimizerMs: 0 };
 

@@ -1,0 +1,43 @@
+import type { Ask, LedgerLine } from '../ports/engine.ts';
+import type { LimitKind } from '../ports/inputs.ts';
+import type { Outcome } from '../ports/outcome.ts';
+
+/** What a job is wanted for: 0 awaited by the engine, 1 planned, 2 a guess. */
+export type Rank = 0 | 1 | 2;
+
+/** An outcome, or the limit that keeps the rollout from starting. */
+export type Answer = Outcome | LimitKind;
+
+export type Job = {
+  readonly key: string;
+  readonly ask: Ask;
+  readonly text: string | null;
+  rank: Rank;
+  line: LedgerLine;
+  running: boolean;
+  /** Which wave of failures it started after. */
+  wave: number;
+  readonly abort: AbortController;
+  readonly done: Promise<Answer>;
+  readonly resolve: (answer: Answer) => void;
+  readonly reject: (e: unknown) => void;
+};
+
+/** A rollout that the pool is to perform. Nobody has to hear of its failure: a dropped one may fail unheard. */
+export function newJob(ask: Ask, text: string | null, rank: Rank, line: LedgerLine): Job {
+  const { promise, resolve, reject } = Promise.withResolvers<Answer>();
+  promise.catch(() => {});
+  return {
+    key: ask.key,
+    ask,
+    text,
+    rank,
+    line,
+    running: false,
+    wave: 0,
+    abort: new AbortController(),
+    done: promise,
+    resolve,
+    reject,
+  };
+}
