@@ -51,6 +51,23 @@ describe.each(protocols)('%s', (protocol) => {
     expect(error.retryAfterMs).toBe(7_000);
   });
 
+  test.each([301, 302, 303, 307, 308])('a key and a prompt do not follow a redirect (%d)', async (status) => {
+    const elsewhere = serve(() => new Response('{}'));
+    const path = protocol === 'openai' ? '/chat/completions' : '/v1/messages';
+    const location = `${elsewhere.url.replace('127.0.0.1', 'localhost')}${path}?token=secret`;
+    const error = await refusing(protocol, status, '', { location });
+    elsewhere.stop();
+    expect(elsewhere.requests).toEqual([]);
+    expect(error).toMatchObject({ kind: 'bad-request', failure: { code: 'config', retryable: false } });
+    expect(error.failure.what).toContain(`(${status}): it leads to http://localhost:`);
+    expect(error.failure.what).not.toContain('secret');
+    expect(error.failure.fix).toContain('baseUrl');
+  });
+
+  test('a redirect to nowhere is told', async () => {
+    expect((await refusing(protocol, 302, '')).failure.what).toBe('the server sends elsewhere (302)');
+  });
+
   test('a page or nothing in place of an error is no obstacle', async () => {
     expect((await refusing(protocol, 502, '<html>Bad gateway</html>')).failure.what).toBe('the server failed (502)');
     server?.stop();

@@ -4,7 +4,7 @@ import { type Endpoint, quoted } from './endpoint.ts';
 import { modelError } from './model-failures.ts';
 import { refusedUsage } from './price.ts';
 import { kindOf, type Refusal, refusalOf } from './refusal.ts';
-import type { Silence, Wire } from './wire.ts';
+import type { Redirect, Silence, Wire } from './wire.ts';
 
 /** A stream that holds what is no event of its protocol. */
 export class BadStream extends Error {
@@ -14,6 +14,7 @@ export class BadStream extends Error {
 /** What a call over HTTP failed of. `spent` is what is known of the spend when the request reached the model. */
 export function httpError(endpoint: Endpoint, wire: Wire, error: unknown, spent: Usage): ModelError {
   if (wire.refusal !== null) return refused(endpoint, wire.refusal, { ...refusedUsage, requests: spent.requests });
+  if (wire.redirect !== null) return sentElsewhere(endpoint, wire.redirect);
   if (wire.silence !== null) return silent(endpoint, wire.silence, spent);
   if (wire.networkError !== null) return noNetwork(endpoint, wire.networkError, wire.contentType === null, spent);
   const told = errorInStream(error);
@@ -51,6 +52,14 @@ const refusedWords: Readonly<Partial<Record<ModelErrorKind, string>>> = {
   'context-too-long': 'the prompt is too long for this model',
   server: 'the server failed',
 };
+
+function sentElsewhere(endpoint: Endpoint, { status, to }: Redirect): ModelError {
+  const base = to?.replace(/(\/v1\/messages|\/chat\/completions)$/, '') ?? null;
+  const where = base === null ? '' : `: it leads to ${quoted(base, endpoint)}, which was not followed with key and prompt`;
+  return modelError('bad-request', `the server sends elsewhere (${status})${where}`, endpoint.where, refusedUsage, {
+    fix: 'set "baseUrl" to where the model answers',
+  });
+}
 
 function silent(endpoint: Endpoint, silence: Silence, spent: Usage): ModelError {
   const [ms, what] =

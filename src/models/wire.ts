@@ -3,11 +3,15 @@ import { type Refusal, refusalOf, retryAfterMs } from './refusal.ts';
 /** What was waited for in vain. */
 export type Silence = 'first-byte' | 'next-byte';
 
+/** Where a server sent a request. `to` = origin and path, without password and query; null = it did not say. */
+export type Redirect = { readonly status: number; readonly to: string | null };
+
 /** How long a server may be silent. */
 export type Deadlines = { readonly firstByteMs: number; readonly betweenMs: number };
 
 const longestErrorBody = 64_000;
 const newline = 10;
+const redirects: readonly number[] = [301, 302, 303, 307, 308];
 
 /**
  * The wire of one call: the `fetch` that a client of a provider is given. It sees the bytes before the client does, so
@@ -17,6 +21,8 @@ const newline = 10;
 export class Wire {
   /** The answer was an HTTP error. */
   refusal: Refusal | null = null;
+  /** The server sent the request elsewhere. It is not followed: the key and the prompt are for this server alone. */
+  redirect: Redirect | null = null;
   /** No answer came, or it broke off: the error of the runtime. */
   networkError: unknown = null;
   silence: Silence | null = null;
@@ -56,12 +62,18 @@ export class Wire {
         ...init,
         signal: AbortSignal.any(signals),
         timeout: false,
+        redirect: 'manual',
       };
       response = await fetch(input, options);
     } catch (error) {
       this.#disarm();
       this.networkError = error;
       throw error;
+    }
+    if (redirects.includes(response.status)) {
+      this.#disarm();
+      this.redirect = redirectOf(response);
+      throw new Error(`sent elsewhere with status ${response.status}`);
     }
     if (!response.ok) {
       await this.#noteRefusal(response);
@@ -137,6 +149,13 @@ export class Wire {
       },
     });
   }
+}
+
+function redirectOf({ status, headers, url }: Response): Redirect {
+  const location = headers.get('location') ?? '';
+  if (location === '' || !URL.canParse(location, url)) return { status, to: null };
+  const { origin, pathname } = new URL(location, url);
+  return { status, to: `${origin}${pathname}` };
 }
 
 /** The body as far as an error may reach. */
