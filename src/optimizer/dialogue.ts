@@ -131,6 +131,8 @@ export class Dialogue {
     if (this.pending.length > 0) return { kind: 'reading' };
     if (reply.stop === 'length') return { kind: 'unreadable', problem: 'the reply was cut at its limit of tokens' };
     const text = reply.parts.map((p) => (p.kind === 'text' ? p.text : '')).join('');
+    if (this.form === 'tools' && text.trim() === '')
+      return { kind: 'unreadable', problem: 'the reply holds neither text nor a call whose arguments are whole JSON' };
     const read = readReplyText(text);
     return read.ok ? joinedTurn([readHandIn(read.value)]) : { kind: 'unreadable', problem: read.problem };
   }

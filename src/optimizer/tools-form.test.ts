@@ -260,6 +260,12 @@ describe('handing in', () => {
     expect((await proposed(model(reply, handsIn(edit())))).edits).toEqual([edit()]);
   });
 
+  test('a reply whose call was broken is told as such', async () => {
+    const m = model(says(''), handsIn(edit()));
+    expect((await proposed(m)).edits).toEqual([edit()]);
+    expect(m.sent(1)).toContain('neither text nor a call whose arguments are whole JSON');
+  });
+
   test('a model that goes on reading when it has to hand in is told once', async () => {
     const reads = callsTools(['list_rollouts', {}]);
     const m = model(reads, reads, reads);
