@@ -55,7 +55,8 @@ const refusedWords: Readonly<Partial<Record<ModelErrorKind, string>>> = {
 
 function sentElsewhere(endpoint: Endpoint, { status, to }: Redirect): ModelError {
   const base = to?.replace(/(\/v1\/messages|\/chat\/completions)$/, '') ?? null;
-  const where = base === null ? '' : `: it leads to ${quoted(base, endpoint)}, which was not followed with key and prompt`;
+  const where =
+    base === null ? '' : `: it leads to ${quoted(base, endpoint)}, which was not followed with key and prompt`;
   return modelError('bad-request', `the server sends elsewhere (${status})${where}`, endpoint.where, refusedUsage, {
     fix: 'set "baseUrl" to where the model answers',
   });
@@ -121,7 +122,7 @@ function badReply(endpoint: Endpoint, wire: Wire, spent: Usage): ModelError {
     page ? 'a web page came in place of an answer' : 'what came is no stream of events of this protocol',
     endpoint.where,
     spent,
-    page ? { code: 'config' } : {},
+    page ? { code: 'config', retryable: true } : {},
   );
 }
 

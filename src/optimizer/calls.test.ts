@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'bun:test';
+import { ModelError } from '../ports/model.ts';
 import type { ModelCall } from '../ports/proposals.ts';
 import { createReflectingOptimizer } from './reflecting.ts';
 import {
@@ -45,6 +46,14 @@ describe('calls that fail', () => {
     expect(m.sent(1)).toContain(skill);
     const { result } = await reflect(model(modelError('context-too-long'), modelError('context-too-long')));
     expect(result.kind).toBe('failed');
+  });
+
+  test('a web page in place of an answer is no reply of a model', async () => {
+    const { kind, failure, usage } = modelError('bad-reply');
+    const page = new ModelError(kind, { ...failure, code: 'config' }, usage, null);
+    const { result, calls } = await reflect(model(page));
+    expect(result).toMatchObject({ kind: 'failed', failure: { code: 'config' } });
+    expect(calls.length).toBe(1);
   });
 
   test('no further call is made when a limit is spent', async () => {

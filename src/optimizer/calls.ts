@@ -73,6 +73,7 @@ export class Calls {
 
 function calledInVain({ kind, failure }: ModelError): Called {
   if (kind === 'context-too-long') return { kind: 'too-long', failure };
-  if (kind === 'bad-reply' || kind === 'cut-off') return { kind: 'unreadable', problem: failure.what };
+  if ((kind === 'bad-reply' && failure.code !== 'config') || kind === 'cut-off')
+    return { kind: 'unreadable', problem: failure.what };
   return { kind: 'failed', failure };
 }

@@ -15,8 +15,9 @@ export type Job = {
   rank: Rank;
   line: LedgerLine;
   running: boolean;
-  /** Which wave of failures it started after. */
+  /** Which wave of failures it started after, and which of rollouts without an answer. */
   wave: number;
+  unansweredWave: number;
   readonly abort: AbortController;
   readonly done: Promise<Answer>;
   readonly resolve: (answer: Answer) => void;
@@ -35,6 +36,7 @@ export function newJob(ask: Ask, text: string | null, rank: Rank, line: LedgerLi
     line,
     running: false,
     wave: 0,
+    unansweredWave: 0,
     abort: new AbortController(),
     done: promise,
     resolve,

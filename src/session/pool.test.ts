@@ -2,6 +2,7 @@ import { describe, expect, test } from 'bun:test';
 import { readText } from '../journal/journal.ts';
 import { TextMemory } from '../journal/journal-fixture.ts';
 import { type Failure, fail } from '../ports/failure.ts';
+import { unscored } from '../ports/outcome.ts';
 import type { Proposals } from '../ports/proposals.ts';
 import { noUsage } from '../ports/usage.ts';
 import { Interrupted, Paused } from './ends.ts';
@@ -103,6 +104,40 @@ describe('a backend that fails', () => {
   test('a report that was not asked for, or none at all, is a fault that ends the run', async () => {
     const { error } = await until({ ...base, meddle: (report) => ({ ...report, key: 'other' }) });
     expect(String(error)).toContain('other');
+  });
+});
+
+describe('a provider that answers nobody', () => {
+  const silent = unscored('provider-error', 'the server failed (502)');
+  const unanswered = (when: (n: number, task: string) => boolean): NonNullable<Play['meddle']> => {
+    let n = 0;
+    return (report, { task }) =>
+      report.kind === 'finished' && when(n++, task.id)
+        ? { ...report, result: { ...report.result, outcome: silent } }
+        : report;
+  };
+
+  test.each([1, 8])('pauses the session long before the budget is gone (%d workers)', async (workers) => {
+    const { error, log } = await until({ ...base, workers, latency: () => 10, meddle: unanswered(() => true) });
+    expect(error).toBeInstanceOf(Paused);
+    const { what, fix } = (error as Paused).failure;
+    expect(what).toMatch(/^no answer in \d+ rollouts in a row, at \d+ tasks; the last one: the server failed \(502\)$/);
+    expect(fix).toContain('start it again');
+    expect(types(log).filter((t) => t === 'rollout.finished').length).toBeLessThan(workers * 3 + 5);
+    expect((await until({ ...base, log })).error).toBeNull();
+  });
+
+  test('at one task alone is an outcome of this task', async () => {
+    let first = '';
+    const meddle = unanswered((_n, task) => {
+      first ||= task;
+      return task === first;
+    });
+    expect((await until({ ...base, meddle })).error).toBeNull();
+  });
+
+  test('now and then is no reason to pause', async () => {
+    expect((await until({ ...base, meddle: unanswered((n) => n % 4 !== 0 && n < 40) })).error).toBeNull();
   });
 });
 

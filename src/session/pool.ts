@@ -13,6 +13,7 @@ import { cantHold } from './limit-failures.ts';
 import type { Logged } from './logged.ts';
 import { type Answer, type Job, newJob, type Rank } from './pool-job.ts';
 import { Slots } from './slots.ts';
+import { Unanswered } from './unanswered.ts';
 
 export type PoolOptions = {
   readonly rollouts: Rollouts;
@@ -46,6 +47,7 @@ export class Pool {
   /** Failures in a row; those of rollouts that ran side by side are one wave and count once. */
   private failuresInRow: Failure[] = [];
   private wave = 0;
+  private readonly unanswered = new Unanswered();
   private waiting: ReturnType<typeof setTimeout> | null = null;
   private paused: unknown = null;
   private idle: (() => void)[] = [];
@@ -148,6 +150,7 @@ export class Pool {
     }
     j.running = true;
     j.wave = this.wave;
+    j.unansweredWave = this.unanswered.wave;
     this.running++;
     this.atWork.add(j.key);
     this.o.ledger.started++;
@@ -241,6 +244,8 @@ export class Pool {
         if (again && again !== job) again.resolve(outcome);
         const blind = this.o.ledger.blind;
         if (blind !== null) this.stop(new Paused(cantHold(blind)));
+        const down = this.unanswered.note(job.ask.task, outcome, job.unansweredWave);
+        if (down !== null) this.stop(new Paused(down));
         return;
       }
       default:

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, test } from 'bun:test';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type ModelErrorKind, type ModelReply, modelErrorKinds } from '../../ports/model.ts';
+import { ModelError, type ModelErrorKind, type ModelReply, modelErrorKinds } from '../../ports/model.ts';
 import type { RolloutResult } from '../../ports/outcome.ts';
 import type { RolloutReport } from '../../ports/rollouts.ts';
 import type { FolderTask, PromptTask } from '../../ports/task.ts';
@@ -224,6 +224,16 @@ describe('a call without an answer', () => {
       expect(finished(report)).toMatchObject({ outcome: { status: 'unscored', reason }, usage, exit: 'crashed' });
       expect(JSON.stringify(report)).toContain(`it was ${kind}`);
     }
+  });
+
+  test('a web page in place of an answer is no outcome: there is no such server', async () => {
+    const { kind, failure, usage } = modelError('bad-reply');
+    const page = new ModelError(kind, { ...failure, code: 'config' }, usage, null);
+    const report = await reportOf(
+      bench(() => Promise.reject(page)).backend,
+      rolloutOf(promptTask(), { skill: mounted(skillText) }),
+    );
+    expect(report).toEqual({ kind: 'failed', key: 'key', failure: page.failure, usage });
   });
 
   test.each([null, mounted(skillText)])(

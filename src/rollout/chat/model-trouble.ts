@@ -20,11 +20,14 @@ export function troubleOf(error: ModelError): Trouble {
       return { kind: 'stop' };
     case 'rate-limit':
       return { kind: 'unscored', reason: 'provider-rate-limit' };
+    case 'bad-reply':
+      // no server of models is there at all
+      if (error.failure.code === 'config') return { kind: 'stop' };
+      return { kind: 'unscored', reason: 'provider-error' };
     case 'overloaded':
     case 'server':
     case 'cut-off':
     case 'silent':
-    case 'bad-reply':
     case 'command-failed':
       return { kind: 'unscored', reason: 'provider-error' };
     case 'context-too-long':
