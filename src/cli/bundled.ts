@@ -45,6 +45,11 @@ export function exampleText(name: string, path: string): string {
   return readFileSync(join(exampleDir(name), path), 'utf8');
 }
 
+/** Whether an example has this file. */
+export function exampleHas(name: string, path: string): boolean {
+  return existsSync(join(exampleDir(name), path));
+}
+
 /** Writes a folder of an example to `to`, modes intact. */
 export function writeExample(name: string, path: string, to: string): void {
   const from = join(exampleDir(name), path);

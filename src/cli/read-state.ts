@@ -4,6 +4,7 @@ import type { RunState } from '../events/run-state.ts';
 import { type Head, readLog } from '../journal/journal.ts';
 import { SkilloptError } from '../ports/failure.ts';
 import { type AfterRun, afterRun, afterRunLines } from '../report/after-run.ts';
+import { checkShape } from '../session/logged.ts';
 import { sessionPaths } from '../session/paths.ts';
 import { refreshSession } from '../session/session-files.ts';
 import type { CommandContext } from './context.ts';
@@ -47,6 +48,7 @@ export function readState(dir: string): { readonly state: RunState; readonly hea
   for (;;) {
     const next = reader.next();
     if (next.done) return { state: fold.state, head: next.value.head };
+    checkShape(next.value);
     fold.add(next.value.event);
   }
 }

@@ -27,7 +27,7 @@ import { copyTree } from '../taskpack/copy.ts';
 import { dockerfileCopies } from '../taskpack/dockerfile-copies.ts';
 import { readAnyPack } from '../taskpack/read-any-pack.ts';
 import { VERSION } from '../version.ts';
-import { exampleName, exampleText } from './bundled.ts';
+import { exampleHas, exampleName, exampleText } from './bundled.ts';
 import { refuseSecrets } from './config-secrets.ts';
 import { modelMaker } from './models.ts';
 import { renderSession } from './render-session.ts';
@@ -167,7 +167,7 @@ function namedOptimizer(config: Config['optimizer']): { readonly model: Config['
 function rehearsalOf(session: Session, base: string): Proposals {
   const { pack } = session.config;
   const example = exampleName(pack);
-  if (example !== null)
+  if (example !== null && exampleHas(example, 'rehearsal.json'))
     return createRehearsalOptimizer({
       edits: parseRehearsal(exampleText(example, 'rehearsal.json'), `example:${example}/rehearsal.json`),
     });
@@ -177,7 +177,7 @@ function rehearsalOf(session: Session, base: string): Proposals {
       'config',
       'the rehearsal optimizer has no list of edits',
       path,
-      'write a rehearsal.json beside the config (the example shows its form)',
+      'write a rehearsal.json beside the config (as example:hello-harbor has it), or name a model as "optimizer"',
     );
   let text: string;
   try {

@@ -215,3 +215,17 @@ test('a rehearsal without its list of edits names the file', async () => {
     fix: /beside the config/,
   });
 });
+
+test('a rehearsal on an example that brings no list of edits names the file, too', async () => {
+  const example = 'example:short-answers';
+  const model = { model: 'openai-compatible/m', baseUrl: 'http://127.0.0.1:1/v1' };
+  const more = { pack: example, skill: example, backend: 'chat', model, agent: undefined, splits: undefined };
+  const own = new OwnSession(new Place(), { config: more });
+  rmSync(own.place.path('session/rehearsal.json'));
+  await expectRefused(own, {
+    code: 2,
+    what: /no list of edits/,
+    where: /session\/rehearsal\.json$/,
+    fix: /or name a model as "optimizer"$/,
+  });
+});

@@ -172,6 +172,19 @@ describe('verify', () => {
     expect(json).toMatchObject({ error: { code: 'log-broken' } });
   });
 
+  test('a line that is no event is told by its number, by status too', async () => {
+    const { place, json } = await verdict((_, path) => {
+      const lines = readFileSync(path(log), 'utf8').split('\n');
+      const at = lines.findIndex((line) => line.includes('"type":"gate.decided"'));
+      lines[at] = lines[at]!.replace('"type":', '"tipe":');
+      writeFileSync(path(log), lines.join('\n'));
+    });
+    expect(json).toMatchObject({ error: { code: 'log-broken' } });
+    const status = await place.run(['status', demo]);
+    expect(status.code).toBe(6);
+    expect(status.stderr).toMatch(/^failed line \d+ of the log is no event that this program knows/);
+  });
+
   test('lines that are missing at the end are found by the head in skillopt.md', async () => {
     const { place, end, json } = await verdict((place, path) => {
       const lines = place.read(demo, log).split('\n');

@@ -178,8 +178,8 @@ export class Logged {
   }
 }
 
-/** A line whose chain is whole but which is no event that this program writes. */
-function checkShape({ event }: ReadLine): void {
+/** Refuses, as `log-broken`, a line whose chain is whole but which is no event that this program writes. */
+export function checkShape({ event }: ReadLine): void {
   if (isPlainlyEvent(event)) return;
   const checked = eventShape.safeParse(event);
   if (checked.success) return;
