@@ -6,6 +6,7 @@ import { Control } from '../session/control.ts';
 import type { Flags } from '../session/effective-config.ts';
 import { runSession, stopped } from '../session/run.ts';
 import { Session } from '../session/session.ts';
+import { removeUnmeasured } from './begin-anew.ts';
 import type { Io } from './io.ts';
 import { leaksOf } from './leaks.ts';
 import { priced } from './models.ts';
@@ -65,12 +66,12 @@ async function searchOn(
 ): Promise<Searched> {
   const delayMs = o.stage.delayMs(o.show.delay);
   const odd: string[] = [];
-  const session = await Session.open(
-    o.dir,
-    o.config,
-    o.flags,
-    sessionParts(o.dir, (w) => odd.push(w)),
-  );
+  const parts = sessionParts(o.dir, (w) => odd.push(w));
+  const open = () => Session.open(o.dir, o.config, o.flags, parts);
+  const session = await open().catch((why: unknown) => {
+    for (const line of removeUnmeasured(o.dir, why)) surface.say(line);
+    return open();
+  });
   const control = new Control(session, o.stage.abort);
   try {
     if (o.show.delay !== undefined && session.config.agent !== 'rehearsal')

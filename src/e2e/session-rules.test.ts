@@ -28,6 +28,21 @@ async function stopped(config: Readonly<Record<string, unknown>> = {}) {
   return { own, place };
 }
 
+/** A session that was stopped after its first rollout had finished. */
+async function stoppedMeasured() {
+  const own = new OwnSession(new Place());
+  const { place } = own;
+  const [, ...others] = splits.selection;
+  own.block(others);
+  const run = own.start(['run', 'session']);
+  const measured = () => own.waiting() === others.length && rollouts(place, 'session') > 0;
+  await until('a rollout has finished and others are at work', measured);
+  run.kill('SIGTERM');
+  expect((await run.ended).code).toBe(130);
+  own.free();
+  return { own, place };
+}
+
 describe('a second process in the same session', () => {
   test('is refused and names the owner; the first is not disturbed', async () => {
     const { own, place, run } = await atWork();
@@ -90,7 +105,7 @@ describe('a changed config', () => {
     ['gate.rule', { gate: { rule: 'careful' } }],
     ['splits.train', { splits: { ...splits, train: [...splits.train].reverse() } }],
   ])('of %s is another session: refused with the word fork, and nothing is written', async (key, more) => {
-    const { own, place } = await stopped();
+    const { own, place } = await stoppedMeasured();
     const before = place.read('session/skillopt.jsonl');
     own.configure(more);
     const end = await own.run(['run', 'session']);
@@ -104,6 +119,20 @@ describe('a changed config', () => {
     own.configure({});
     await own.succeed(['run', 'session']);
     expect(await essence(place, 'session')).toEqual(await undisturbed());
+  });
+
+  test('before anything was measured begins the session anew', async () => {
+    const { own, place } = await stopped({ seed: 2 });
+    const [first] = place.events('session');
+    writeFileSync(place.path('session/best_skill.md'), 'mine\n');
+    own.configure({});
+    const end = await own.succeed(['run', 'session']);
+    expect(end.stdout).toContain('nothing was measured yet, so the session begins anew: seed (was "2", is "1")\n');
+    expect(place.events('session')[0]?.seq).toBe(1);
+    expect(place.events('session')[0]).not.toEqual(first!);
+    expect(readFileSync(place.path('session/best_skill.yours-1.md'), 'utf8')).toBe('mine\n');
+    expect(await essence(place, 'session')).toEqual(await undisturbed());
+    await own.succeed(['verify', 'session']);
   });
 
   test('of budget, limits and workers is taken over in place, and the session goes on', async () => {

@@ -3,7 +3,7 @@ import { checkConfig } from '../config/load.ts';
 import type { Config } from '../config/schema.ts';
 import type { RunState } from '../events/run-state.ts';
 import type { Bounds } from '../events/shapes.ts';
-import { fail } from '../ports/failure.ts';
+import { type Failure, fail, SkilloptError } from '../ports/failure.ts';
 import { shellWord } from '../ports/printable.ts';
 import type { Logged } from './logged.ts';
 import type { SessionPaths } from './paths.ts';
@@ -71,19 +71,33 @@ export function isOfSplits(key: string): boolean {
   return key === 'splits' || key.startsWith('splits.');
 }
 
-/** The config of a session that exists may differ in few keys; whatever else differs is another session. */
+/** The config is not the one of this session. `changes` = what differs, for people. */
+export class OtherSession extends SkilloptError {
+  constructor(
+    failure: Failure,
+    readonly changes: string,
+  ) {
+    super(failure);
+  }
+}
+
+/** The config of a session that exists may differ in few keys; whatever else differs is another session: `OtherSession`. */
 export function refuseOther(created: Config, config: Config, paths: SessionPaths): void {
   const { fork } = differences(created, config);
   if (fork.length === 0) return;
   const list = differenceTexts(fork).join(', ');
   const splits = fork.some((d) => isOfSplits(d.key));
-  throw fail(
-    'session-mismatch',
-    `the config now describes another session: ${list}`,
-    paths.config,
-    splits
-      ? 'set it back; a fork keeps its splits, so other splits are a new session in a directory of its own'
-      : `set it back, or go on with it in a fork, which keeps splits and paid outcomes: \`skillopt fork ${shellWord(paths.dir)}\``,
+  throw new OtherSession(
+    {
+      code: 'session-mismatch',
+      what: `the config now describes another session: ${list}`,
+      where: paths.config,
+      fix: splits
+        ? 'set it back; a fork keeps its splits, so other splits are a new session in a directory of its own'
+        : `set it back, or go on with it in a fork, which keeps splits and paid outcomes: \`skillopt fork ${shellWord(paths.dir)}\``,
+      retryable: false,
+    },
+    list,
   );
 }
 
