@@ -44,7 +44,12 @@ export async function finalize(dir: string, options: FinalizeOptions, context: C
         });
   const { data, lines: told } = withSource(path, report, lines);
   if (!options.apply) return context.io.result(data, told);
-  if (!context.io.json) context.io.result(data, told);
+  // the next step that they name is this one
+  if (!context.io.json)
+    context.io.result(
+      data,
+      told.filter((line) => !line.startsWith('next ')),
+    );
   const applied = apply(path);
   context.io.result({ ...data, applied }, [`applied     ${applied}`]);
 }

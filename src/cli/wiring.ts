@@ -193,7 +193,8 @@ function rehearsalOf(session: Session, base: string): Proposals {
 /** What backend and optimizer find before anything is spent; errors end the command with their fixes. */
 export async function preflight(parts: readonly Preflight[]): Promise<readonly Finding[]> {
   const findings = (await Promise.all(parts.map((p) => p.preflight()))).flat();
-  const errors = findings.filter((f) => f.level === 'error');
+  const same = (f: Finding) => JSON.stringify([f.what, f.where, f.fix]);
+  const errors = [...new Map(findings.filter((f) => f.level === 'error').map((f) => [same(f), f])).values()];
   const [first] = errors;
   if (!first) return findings;
   const rest = errors.length - 1;

@@ -229,3 +229,16 @@ test('a rehearsal on an example that brings no list of edits names the file, too
     fix: /or name a model as "optimizer"$/,
   });
 });
+
+test('what model and optimizer lack alike is told once', async () => {
+  const example = 'example:short-answers';
+  const model = { model: 'openai-compatible/m', baseUrl: 'http://127.0.0.1:1/v1' };
+  const more = { pack: example, skill: example, backend: 'chat', model, optimizer: model };
+  const own = new OwnSession(new Place(), { config: { ...more, agent: undefined, splits: undefined } });
+  await expectRefused(own, {
+    code: 4,
+    what: /^no connection \(ECONNREFUSED\)$/,
+    where: /^openai-compatible\/m at http:\/\/127\.0\.0\.1:1\/v1$/,
+    fix: /start the server/,
+  });
+});

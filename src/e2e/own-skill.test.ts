@@ -167,6 +167,7 @@ describe('finalize', () => {
     const others = hashOf(own.place.path('pack'));
     const end = await own.succeed(['finalize', 'session', '--apply']);
     expect(end.stdout.trimEnd().split('\n').at(-1)).toBe(`applied     ${skillFile(own)}`);
+    expect(end.stdout).not.toContain('\nnext ');
     expect(readFileSync(skillFile(own))).toEqual(readFileSync(own.place.path('session/best_skill.md')));
     expect(readFileSync(skillFile(own), 'utf8')).toBe(form(bestSkill));
     expect(readdirSync(own.place.path('post-office'))).toEqual(['SKILL.md']);

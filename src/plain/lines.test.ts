@@ -57,6 +57,18 @@ test('what one gate can tell stands below the baseline on selection, once', () =
   expect(said.filter((l) => l.startsWith('power '))).toHaveLength(1);
 });
 
+test('a gate that changed many tasks names some of them', () => {
+  const fold = new Fold();
+  const plain = new PlainLines(() => null);
+  const at = demo.findIndex(({ event }) => event.type === 'gate.decided');
+  for (const { event } of demo.slice(0, at + 1)) fold.add(event);
+  const [step] = fold.state.steps;
+  const [pair] = step!.tasks;
+  const tasks = Array.from({ length: 40 }, (_, i) => ({ ...pair!, task: `task-${i}`, before: 0, after: 1 }));
+  const said = plain.after(demo[at]!.event, { ...fold.state, steps: [{ ...step!, tasks }] });
+  expect(said.at(-1)).toMatch(/^ +won task-0, .*task-9 and 30 more$/);
+});
+
 describe('a long silence', () => {
   const quiet = (said: readonly string[]) => said.filter((l) => l.startsWith('rollouts '));
 

@@ -22,6 +22,9 @@ import {
 /** Without a line for so long, the next finished rollout gives one. */
 const QUIET_MS = 10_000;
 
+/** Tasks that a gate won or lost, of each at most so many by name. */
+const MOST_NAMES = 10;
+
 /** What a pipe or a CI log shows as things happen. Give it every event after it stands in the log; it has no timer. */
 export class PlainLines {
   /** When the last line was written, by the times of the events. */
@@ -159,7 +162,7 @@ function resumed(event: EventOf<'session.resumed'>, state: RunState): readonly s
 function gate(state: RunState): readonly string[] {
   const step = state.steps.at(-1);
   if (!step) return [];
-  const changed = flipsText(step);
+  const changed = flipsText(step, MOST_NAMES);
   return [
     `step ${String(step.step).padEnd(7)}${countText(step.rounds, 'round')}, ${countText(step.tried, 'edit')} tried, ${step.kept} kept${step.edits.length > step.kept ? `, draft of ${step.edits.length}` : ''} · gate ${gateText(step)}`,
     `            ${verdictText(step)}`,

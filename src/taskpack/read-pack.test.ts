@@ -187,6 +187,10 @@ describe('refusals of a whole pack', () => {
     });
   });
 
+  test('no such file', async () => {
+    expect((await refusal(join(dir, 'tasks.json'))).what).toBe('there is no such file');
+  });
+
   test('a file', async () => {
     await writeFiles(dir, { pack: 'x' });
     expect((await refusal(join(dir, 'pack'))).what).toMatch(/a pack is a folder, and this is a file/);

@@ -45,7 +45,8 @@ async function requireFolder(root: string): Promise<void> {
   const info = await stat(root).catch((error: NodeJS.ErrnoException) => error);
   if (info instanceof Error) {
     if (info.code === 'ENOENT' || info.code === 'ENOTDIR') {
-      throw fail('pack', 'there is no such folder', root, 'check the path of the pack');
+      const kind = /\.json$/i.test(root) ? 'file' : 'folder';
+      throw fail('pack', `there is no such ${kind}`, root, 'check the path of the pack');
     }
     throw fail('pack', `the pack can not be read: ${info.message}`, root, 'check its permissions', { cause: info });
   }
