@@ -97,6 +97,45 @@ describe('a long silence', () => {
   });
 });
 
+describe('while nothing comes at all', () => {
+  const upTo = (type: LoggedEvent['type']) => {
+    const at = demo.findIndex(({ event }) => event.type === type);
+    const fold = new Fold();
+    const plain = new PlainLines(() => null);
+    for (const { event } of demo.slice(0, at + 1)) {
+      const timed: LoggedEvent = { ...event, at: new Date(startMs).toISOString() };
+      fold.add(timed);
+      plain.after(timed, fold.state);
+    }
+    return (second: number) => plain.still(fold.state, startMs + second * 1000);
+  };
+
+  test('what is at work is told, ever less often', () => {
+    const still = upTo('rollout.started');
+    const said = Array.from({ length: 1_000 }, (_, second) => ({ second, lines: still(second) }));
+    expect(said.filter((s) => s.lines.length > 0).map((s) => s.second)).toEqual([
+      15, 45, 105, 225, 345, 465, 585, 705, 825, 945,
+    ]);
+    expect(said[15]?.lines).toEqual([expect.stringMatching(/^still {7}0 of 400 rollouts · at work: \S+ 15 s$/)]);
+  });
+
+  test('the optimizer is told with what it reads', () => {
+    const fold = new Fold();
+    const plain = new PlainLines(() => null);
+    const at = new Date(startMs).toISOString();
+    const round = { key: 'reflection/1', round: 1, failing: 6 };
+    const event: LoggedEvent = { v: 1, seq: 9, at, prev: '', type: 'reflection.started', ...round };
+    fold.add(event);
+    plain.after(event, fold.state);
+    expect(plain.still(fold.state, startMs + 20_000)).toEqual(['still       the optimizer reads 6 failing runs, 20 s']);
+  });
+
+  test('nothing is told when nothing is at work', () => {
+    expect(upTo('session.created')(100)).toEqual([]);
+    expect(new PlainLines(() => null).still(new Fold().state, startMs)).toEqual([]);
+  });
+});
+
 test('what goes on says what that costs', () => {
   const fold = new Fold();
   const plain = new PlainLines(() => null);

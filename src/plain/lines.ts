@@ -22,14 +22,19 @@ import {
 /** Without a line for so long, the next finished rollout gives one. */
 const QUIET_MS = 10_000;
 
+/** Without a line for so long, what is at work gives one; then after twice the time, and so on up to the longest. */
+const STILL_MS = 15_000;
+const LONGEST_STILL_MS = 120_000;
+
 /** Tasks that a gate won or lost, of each at most so many by name. */
 const MOST_NAMES = 10;
 
-/** What a pipe or a CI log shows as things happen. Give it every event after it stands in the log; it has no timer. */
+/** What a pipe or a CI log shows as things happen. Give it every event after it stands in the log; it has no timer: who has one asks `still`. */
 export class PlainLines {
   /** When the last line was written, by the times of the events. */
   private lastLineMs: number | null = null;
   private round = 0;
+  private stillMs = STILL_MS;
 
   /** `powerOf` tells what one gate can tell, once the seed has met selection. */
   constructor(private readonly powerOf: (state: RunState) => Power | null) {}
@@ -42,8 +47,21 @@ export class PlainLines {
     const lines = this.counting(event, state, [...plainLines(event, state), ...this.power(event, state)]);
     if (lines.length === 0 && event.type === 'rollout.finished' && nowMs - this.lastLineMs >= QUIET_MS)
       lines.push(rolloutsLine(state, nowMs));
-    if (lines.length > 0) this.lastLineMs = nowMs;
+    if (lines.length > 0) {
+      this.lastLineMs = nowMs;
+      this.stillMs = STILL_MS;
+    }
     return lines;
+  }
+
+  /** The line that is due when no event has come for long, as with a slow model; `nowMs` by the clock of the events. */
+  still(state: RunState, nowMs: number): readonly string[] {
+    if (this.lastLineMs === null || nowMs - this.lastLineMs < this.stillMs) return [];
+    const text = atWorkText(state, nowMs);
+    if (text === '') return [];
+    this.lastLineMs = nowMs;
+    this.stillMs = Math.min(LONGEST_STILL_MS, 2 * this.stillMs);
+    return [`still       ${text}`];
   }
 
   /** Baseline, step and the first line of each round say how many rollouts decisions have consumed by now. */
@@ -75,6 +93,21 @@ export class PlainLines {
         return false;
     }
   }
+}
+
+/** What is at work, the oldest first; '' = nothing is. */
+function atWorkText(state: RunState, nowMs: number): string {
+  const since = (at: string) => minutesText((nowMs - Date.parse(at)) / 60_000);
+  if (state.reflecting !== null) {
+    const { failing, calls, since: at } = state.reflecting;
+    const called = calls === 0 ? '' : `, ${countText(calls, 'call')} so far`;
+    return `the optimizer reads ${countText(failing, 'failing run')}, ${since(at)}${called}`;
+  }
+  const [first, ...others] = [...state.running.values()].sort((a, b) => a.seq - b.seq);
+  if (first === undefined) return '';
+  const { done, of } = counted(state);
+  const more = others.length === 0 ? '' : ` and ${others.length} more`;
+  return `${done} of ${of} rollouts · at work: ${first.task} ${since(first.since)}${more}`;
 }
 
 function rolloutsLine(state: RunState, nowMs: number): string {
