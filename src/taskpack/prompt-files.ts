@@ -27,6 +27,15 @@ export class PromptFiles {
     return reading;
   }
 
+  /** Whether a file of this name lies in the folder. It is not read, and so no part of the pack. */
+  async lies(name: string): Promise<boolean> {
+    if (!isInnerPath(name) || this.packFile.includes(name)) return false;
+    return stat(join(this.folder, name)).then(
+      (info) => info.isFile(),
+      () => false,
+    );
+  }
+
   /** The files that could be read. */
   async all(): Promise<readonly ReadFile[]> {
     const readings = await Promise.all(this.known.values());

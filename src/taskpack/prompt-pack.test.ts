@@ -258,6 +258,16 @@ describe('what is wrong is told where it stands', () => {
     expect((await refusal(folder(withCheck(check)))).what).toContain(what);
   });
 
+  test('a command that names a file of the pack which it does not get', async () => {
+    const files = { 'check.py': 'exit()', 'data.csv': '1' };
+    const command = ['python3', './check.py', 'data.csv'];
+    const failure = await refusal(folder(withCheck({ command, files: ['data.csv'] }), files));
+    expect(failure.what).toContain('the command names check.py, which lies in the pack but is not laid beside it');
+    expect(failure.fix).toBe('add "files": ["check.py"] to the check');
+    const shown = [{ id: 'a', prompt: 'p', files: ['data.csv'], checks: [{ command, files: ['check.py'] }] }];
+    expect((await readAnyPack(folder(shown, files))).tasks).toHaveLength(1);
+  });
+
   test('in lines of a bounded length', async () => {
     const long = 'x'.repeat(10_000);
     const failure = await refusal(folder([{ ...task({ files: [long] }), [long]: 1 }]));

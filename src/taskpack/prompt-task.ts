@@ -49,6 +49,12 @@ export async function readPromptTask(
   const timeoutNode = entry.get('timeoutSec');
   const agentTimeoutSec = timeoutNode === undefined ? null : readSeconds(source, timeoutNode);
   const checks = await readScoring(source, node, entry, fileOf);
+  for (const left of await leftOut(checks ?? [], shown, files))
+    source.problem(
+      entry.get('checks') ?? node,
+      `the command names ${left}, which lies in the pack but is not laid beside it`,
+      `add "files": [${JSON.stringify(left)}] to the check`,
+    );
   if (id === null || prompt === null || system === null || checks === null || source.problems.length > before)
     return null;
   const content = { prompt, system, files: shown, checks, agentTimeoutSec, noAnswer: pack.noAnswer };
@@ -65,6 +71,21 @@ export async function readPromptTask(
     checks,
     noAnswer: pack.noAnswer,
   };
+}
+
+/** Files of the pack that a check's command names and does not get: it would fail whatever the answer. */
+async function leftOut(
+  checks: readonly Check[],
+  shown: readonly PromptFile[],
+  files: PromptFiles,
+): Promise<readonly string[]> {
+  const named = checks.flatMap((check) => {
+    if (check.kind !== 'command') return [];
+    const given = new Set([...shown, ...(check.files ?? [])].map((file) => file.name));
+    return check.command.map((word) => word.replace(/^(\.\/)+/, '')).filter((word) => !given.has(word));
+  });
+  const lying = await Promise.all(named.map(async (name) => ((await files.lies(name)) ? [name] : [])));
+  return [...new Set(lying.flat())];
 }
 
 function readId(source: JsonSource, node: Node, entry: JsonKeys): string | null {
