@@ -185,10 +185,12 @@ export function checkShape({ event }: ReadLine): void {
   if (checked.success) return;
   const [issue] = checked.error.issues;
   const what =
-    kindOf(event.type) === undefined ? `no event that this program knows (${event.type})` : `no ${event.type}`;
+    kindOf(event.type) === undefined
+      ? `no event that this program knows (${event.type})`
+      : `no ${event.type}: ${issue?.path.join('.') ?? ''} ${issue?.message ?? ''}`;
   throw fail(
     'log-broken',
-    `line ${event.seq} of the log is ${what}: ${issue?.path.join('.') ?? ''} ${issue?.message ?? ''}`,
+    `line ${event.seq} of the log is ${what}`,
     `line ${event.seq}`,
     'restore the log from a copy, or use the newer program that wrote it',
   );
