@@ -33,7 +33,7 @@ test('a URL where no model speaks pauses the session; corrected, it begins anew'
     const own = new OwnSession(new Place(), { config: at('wrong/v1') });
     expectFailure(await own.run(['run', 'session']), {
       code: 4,
-      what: /^no answer in 7 rollouts in a row, at 3 tasks; the last one: what came is no stream of events/,
+      what: /^no answer in 9 rollouts in a row, at 3 tasks; the last one: what came is no stream of events/,
       where: /^task /,
       fix: /start it again/,
     });

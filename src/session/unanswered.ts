@@ -3,6 +3,8 @@ import type { Outcome, UnscoredReason } from '../ports/outcome.ts';
 
 /** Waves, and tasks in them, after which a provider that answered nobody is taken for one that is down. */
 const PAUSE_AFTER = 3;
+/** And rollouts: where one in ten fails by itself, so many in a row are one in a thousand million. */
+const LEAST_ROLLOUTS = 9;
 
 const unanswered: readonly UnscoredReason[] = ['provider-error', 'provider-rate-limit', 'agent-did-no-work'];
 
@@ -30,7 +32,7 @@ export class Unanswered {
     this.rollouts++;
     this.tasks.add(task);
     if (wave === this.waves) this.waves++;
-    if (this.waves < PAUSE_AFTER || this.tasks.size < PAUSE_AFTER) return null;
+    if (this.waves < PAUSE_AFTER || this.tasks.size < PAUSE_AFTER || this.rollouts < LEAST_ROLLOUTS) return null;
     return {
       code: 'environment-down',
       what: `no answer in ${this.rollouts} rollouts in a row, at ${this.tasks.size} tasks; the last one: ${outcome.detail}`,
