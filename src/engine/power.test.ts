@@ -235,10 +235,9 @@ describe('the power of a gate, from what the seed has shown', () => {
           [power.likely, 0.8],
         ] as const)
           for (const { points, chance } of power.effects) {
-            // shown chances are rounded to a thousandth
             if (chance === null) continue;
-            if (least !== null && points >= least) expect(chance).toBeGreaterThanOrEqual(wanted - 0.001);
-            else expect(chance).toBeLessThan(wanted + 0.001);
+            if (least !== null && points >= least) expect(chance).toBeGreaterThanOrEqual(wanted);
+            else expect(chance).toBeLessThan(wanted);
           }
         const large = power.effects.at(-1)?.chance ?? null;
         if (large !== null) expect(power.underpowered).toBe(power.half === null || power.half > 20);

@@ -70,13 +70,13 @@ export function gatePower(tasks: readonly PowerTask[], rule: GateRule, metric: L
   const steps = [...EFFECTS.filter((points) => points < most), most];
   // more points are never found less often
   const least = (wanted: number): number | null => {
-    const reached = steps.findIndex((points) => points > 0 && chance(points) >= wanted);
+    const reached = steps.findIndex((points) => points > 0 && rounded(chance(points)) >= wanted);
     if (reached === -1) return null;
     let low = (steps[reached - 1] ?? 0) + 1;
     let high = steps[reached] ?? most;
     while (low < high) {
       const middle = Math.floor((low + high) / 2);
-      if (chance(middle) >= wanted) high = middle;
+      if (rounded(chance(middle)) >= wanted) high = middle;
       else low = middle + 1;
     }
     return low;

@@ -117,8 +117,10 @@ test('a command for which the system has no room is told apart from one that can
     const run = (more) => runProcess({ command: ['true'], cwd: '/', env: { PATH: process.env.PATH }, timeoutMs: 20_000, ...more });
     await run({});
     const held = [];
-    try { for (;;) held.push(openSync('/dev/null', 'r')); } catch {}
+    const fill = () => { try { for (;;) held.push(openSync('/dev/null', 'r')); } catch {} };
+    fill();
     const ends = [await run({}), await run({ stdoutFile: ${JSON.stringify(join(folder, 'out'))} }), await run({ command: ['no-such-command-here'] })];
+    fill(); // what was opened on the way may have been closed only now
     closeSync(held.pop()), closeSync(held.pop()), closeSync(held.pop());
     ends.push(await run({}));
     for (const fd of held) closeSync(fd);
