@@ -304,7 +304,25 @@ export function kindOf(type: string): EventKind | undefined {
   return kinds.get(type);
 }
 
-/** Decisions, and all that tells of paid work that is done, must be on the disk before anything follows from them. */
-export function mustSync(type: Event['type']): boolean {
-  return kindOf(type) !== 'marker' || type === 'session.paused' || type === 'model.called';
+/**
+ * When an event has to be on the disk. `now`: before its append is over. `soon`: before anything more is paid for, and at
+ * the latest when what is at hand is through. `before`: it may wait itself, but paid work follows, and all that stands
+ * above it may not. `any`: it may wait.
+ */
+export type SyncBy = 'now' | 'soon' | 'before' | 'any';
+
+const syncs: Readonly<Partial<Record<Event['type'], SyncBy>>> = {
+  // what is paid, and what is concluded from it alone; files are written after all other decisions, and name their line
+  'rollout.finished': 'soon',
+  'reflection.finished': 'soon',
+  'model.called': 'soon',
+  'screening.decided': 'soon',
+  'edit.rejected': 'soon',
+  'rollout.started': 'before',
+  'reflection.started': 'before',
+  'session.paused': 'now',
+};
+
+export function syncBy(type: Event['type']): SyncBy {
+  return syncs[type] ?? (kindOf(type) === 'marker' ? 'any' : 'now');
 }

@@ -8,7 +8,7 @@ import {
   truncateSync,
   writeSync,
 } from 'node:fs';
-import { type Event, type LoggedEvent, mustSync } from '../events/events.ts';
+import { type Event, type LoggedEvent, type SyncBy, syncBy } from '../events/events.ts';
 import { fail, SkilloptError } from '../ports/failure.ts';
 import { chainHash, FIRST, type Lines, LinesOfFile, LinesOfText } from './lines.ts';
 
@@ -135,7 +135,7 @@ type Listener = (event: LoggedEvent) => void;
 
 /**
  * The append-only log. One writer: sequence number and hash are taken at the write, one O_APPEND write a line, synced
- * for everything but markers. `read()` comes first, once. Listeners hear of an event only when it is in the log.
+ * as `syncBy` says. `read()` comes first, once. Listeners hear of an event only when it is in the log.
  */
 export class Journal {
   private head: Head = { lines: 0, hash: GENESIS };
@@ -144,6 +144,9 @@ export class Journal {
   private started = false;
   private readonly listeners: Listener[] = [];
   private readonly kept: string[] = [];
+  /** Something was written that a power cut could still take away. */
+  private unsynced = false;
+  private broken: SkilloptError | null = null;
 
   private constructor(
     private readonly source: () => Lines,
@@ -211,14 +214,15 @@ export class Journal {
     const line = `{"v":1,"seq":${seq},"at":"${at}","prev":"${this.head.hash}",${JSON.stringify(event).slice(1)}`;
     this.beforeWrite(line);
     if (this.path === null) this.kept.push(line);
-    else this.write(this.path, `${line}\n`, mustSync(event.type));
+    else this.write(this.path, `${line}\n`, syncBy(event.type));
     const logged = { v: 1, seq, at, prev: this.head.hash, ...event } as LoggedEvent;
     this.head = { lines: seq, hash: chainHash(line) };
     for (const listener of this.listeners) listener(logged);
     return logged;
   }
 
-  private write(path: string, text: string, sync: boolean): void {
+  private write(path: string, text: string, by: SyncBy): void {
+    if (this.broken !== null) throw this.broken;
     const bytes = Buffer.from(text);
     let fd: number;
     try {
@@ -229,12 +233,32 @@ export class Journal {
     try {
       const written = writeSync(fd, bytes);
       if (written !== bytes.length) throw new Error(`only ${written} of ${bytes.length} bytes were written`);
-      if (sync) fdatasyncSync(fd);
+      if (by === 'now' || (by === 'before' && this.unsynced)) this.toDisk(fd);
+      else if (by === 'soon') this.syncSoon();
     } catch (cause) {
       this.undo(fd);
       throw diskFailure('the log can’t be written', this.where, cause);
     }
     this.bytes += bytes.length;
+  }
+
+  private toDisk(fd: number): void {
+    fdatasyncSync(fd);
+    this.unsynced = false;
+  }
+
+  /** One sync for all that is written until what is at hand is through. What fails then is told at the next append. */
+  private syncSoon(): void {
+    if (this.unsynced) return;
+    this.unsynced = true;
+    setImmediate(() => {
+      if (!this.unsynced || this.fd === null) return;
+      try {
+        this.toDisk(this.fd);
+      } catch (cause) {
+        this.broken = diskFailure('the log can’t be written', this.where, cause);
+      }
+    });
   }
 
   private undo(fd: number): void {
@@ -247,9 +271,10 @@ export class Journal {
 
   /** Everything that was appended is on the disk. */
   sync(): void {
+    if (this.broken !== null) throw this.broken;
     if (this.fd === null) return;
     try {
-      fdatasyncSync(this.fd);
+      this.toDisk(this.fd);
     } catch (cause) {
       throw diskFailure('the log can’t be written', this.where, cause);
     }
@@ -265,7 +290,9 @@ export class Journal {
   }
 
   close(): void {
-    if (this.fd !== null) closeSync(this.fd);
+    if (this.fd === null) return;
+    closeSync(this.fd);
+    this.fd = null;
   }
 }
 

@@ -15,9 +15,11 @@ export function openAiModel(endpoint: Endpoint): Model {
   /** Whether the server takes a request for the usage; null = not known yet. */
   let tellsUsage: boolean | null = endpoint.provider === 'openai' ? true : null;
 
-  return httpModel(endpoint, async (request, key, wire, draft) => {
+  /** Made once: to make one takes longer than to send a request. Each call brings the wire that it goes over. */
+  let client: Promise<OpenAI> | null = null;
+  const made = async (key: string): Promise<OpenAI> => {
     const { default: Client } = await import('openai');
-    const client = new Client({
+    return new Client({
       apiKey: key,
       adminAPIKey: null,
       baseURL: endpoint.baseUrl,
@@ -28,9 +30,16 @@ export function openAiModel(endpoint: Endpoint): Model {
       maxRetries: 0,
       timeout: longestTimerMs,
       logLevel: 'off',
-      fetch: async (input, init) => asStream(await wire.fetch(input, init)),
+      fetch: overItsWire,
     });
-    const send = (withUsage: boolean) => client.chat.completions.create(chatBody(request, endpoint, withUsage));
+  };
+
+  return httpModel(endpoint, async (request, key, wire, draft) => {
+    client ??= made(key);
+    const { chat } = await client;
+    const over: WithWire = { [itsWire]: wire };
+    const send = (withUsage: boolean) =>
+      chat.completions.create(chatBody(request, endpoint, withUsage), { fetchOptions: over as object });
     if (tellsUsage !== null) return consume(await send(tellsUsage), draft);
     try {
       const stream = await send(true);
@@ -45,6 +54,16 @@ export function openAiModel(endpoint: Endpoint): Model {
       return consume(stream, draft);
     }
   });
+}
+
+/** The wire of a call stands among the options that the client hands on to `fetch`. */
+const itsWire = Symbol('wire');
+type WithWire = { readonly [itsWire]?: Wire };
+
+async function overItsWire(input: string | URL | Request, init?: RequestInit): Promise<Response> {
+  const { [itsWire]: wire, ...options } = (init ?? {}) as RequestInit & WithWire;
+  if (wire === undefined) throw new Error('a request without its wire');
+  return asStream(await wire.fetch(input, options));
 }
 
 /** Some servers refuse what they do not know, and each says so in its own words: it is tried once without. */

@@ -26,8 +26,8 @@ export function readIfThere(path: string): string | null {
   }
 }
 
-/** Events after which the files are written anew. */
-const telling: ReadonlySet<LoggedEvent['type']> = new Set([
+/** Events after which the files are written anew. They are on the disk by then: a file never tells of a line that could be lost. */
+export const telling: ReadonlySet<LoggedEvent['type']> = new Set([
   'plan.fixed',
   'evaluation.finished',
   'gate.decided',

@@ -16,8 +16,8 @@ export type Use = {
   readonly started: number;
   /** From the first start of a rollout to the end of the search. */
   readonly wallMs: number;
-  /** The same within phases that were laid out as a whole: sweeps, gates, confirmation. */
-  readonly inPhases: { readonly consumed: number; readonly wallMs: number };
+  /** Phases that were laid out as a whole: sweeps, gates, confirmation. `waves` = the fewest that their rollouts need. */
+  readonly inPhases: { readonly waves: number; readonly wallMs: number };
 };
 
 const phases = new Set(['evaluation.finished', 'gate.decided', 'confirmation.finished']);
@@ -26,7 +26,7 @@ const phases = new Set(['evaluation.finished', 'gate.decided', 'confirmation.fin
  * Reads it from a session's directory. A phase goes from the first start of a rollout that its decision consumed to the
  * finish of the last one; what finished before the phase (run-ahead) is not counted in it.
  */
-export function workDone(dir: string): Use {
+export function workDone(dir: string, workers: number): Use {
   const lines = readFileSync(sessionPaths(dir).log, 'utf8')
     .trimEnd()
     .split('\n')
@@ -35,7 +35,7 @@ export function workDone(dir: string): Use {
   const ended = new Map<string, number>();
   let consumed = 0;
   let [first, last] = [Number.NaN, Number.NaN];
-  const inPhases = { consumed: 0, wallMs: 0 };
+  const inPhases = { waves: 0, wallMs: 0 };
   for (const line of lines) {
     const at = Date.parse(line.at);
     if (line.type === 'rollout.started' && line.key !== undefined) {
@@ -47,7 +47,7 @@ export function workDone(dir: string): Use {
     const rollouts = (line.consumed ?? []).filter((key) => ended.has(key));
     consumed += rollouts.length;
     if (!phases.has(line.type) || rollouts.length < 2) continue;
-    inPhases.consumed += rollouts.length;
+    inPhases.waves += Math.ceil(rollouts.length / workers);
     const starts = rollouts.map((key) => begun.get(key) ?? at);
     const ends = rollouts.map((key) => ended.get(key) ?? at);
     inPhases.wallMs += Math.max(...ends) - Math.min(...starts);
