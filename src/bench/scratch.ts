@@ -22,3 +22,23 @@ export function plainEnvironment(folder: string): Record<string, string> {
     LANG: 'C.UTF-8',
   };
 }
+
+/** What a command wrote to stdout. Throws with its stderr when it does not end with code 0. */
+export async function outputOf(
+  command: readonly string[],
+  o: { readonly env?: Record<string, string>; readonly stdin?: Blob } = {},
+): Promise<string> {
+  const child = Bun.spawn([...command], {
+    ...(o.env ? { env: o.env } : {}),
+    stdin: o.stdin ?? 'ignore',
+    stdout: 'pipe',
+    stderr: 'pipe',
+  });
+  const [out, errors, code] = await Promise.all([
+    new Response(child.stdout).text(),
+    new Response(child.stderr).text(),
+    child.exited,
+  ]);
+  if (code !== 0) throw new Error(`${command.join(' ')} ended with code ${code}: ${out}${errors}`);
+  return out;
+}

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { type Figure, median } from '../figure.ts';
-import { inScratch, plainEnvironment } from '../scratch.ts';
+import { inScratch, outputOf, plainEnvironment } from '../scratch.ts';
 import { layOutWorld } from './lay-out.ts';
 import { type Use, workDone } from './log-times.ts';
 import { type MadeWorld, makeWorld, startWorldServer, type WorldServer } from './server.ts';
@@ -40,14 +40,7 @@ async function session<T>(
   return inScratch(async (folder) => {
     const dir = join(folder, 'session');
     layOutWorld(dir, world, { budget: { rollouts: budget }, workers: o.workers, seed: String(o.seed) });
-    const child = Bun.spawn([binary, 'run', dir, '--yes', '--plain'], {
-      env: plainEnvironment(folder),
-      stdin: 'ignore',
-      stdout: 'ignore',
-      stderr: 'pipe',
-    });
-    const [errors, code] = await Promise.all([new Response(child.stderr).text(), child.exited]);
-    if (code !== 0) throw new Error(`a session ended with code ${code}: ${errors}`);
+    await outputOf([binary, 'run', dir, '--yes', '--plain'], { env: plainEnvironment(folder) });
     const result = await work(dir, world);
     await world.forget();
     return result;
@@ -141,17 +134,8 @@ async function costFigure(binary: string, server: WorldServer): Promise<Figure> 
 /** So many requests one after the other by the official client, as the chat backend sends them. */
 async function bareMs(server: WorldServer, seed: number, requests: number): Promise<number> {
   const world = await makeWorld(server, { preset: 'large-low', seed });
-  const child = Bun.spawn([process.execPath, join(import.meta.dir, 'bare-client.ts'), world.models, String(requests)], {
-    stdin: new Blob([JSON.stringify(world.tasks)]),
-    stdout: 'pipe',
-    stderr: 'pipe',
-  });
-  const [out, errors, code] = await Promise.all([
-    new Response(child.stdout).text(),
-    new Response(child.stderr).text(),
-    child.exited,
-  ]);
-  if (code !== 0) throw new Error(`the bare client failed: ${errors}`);
+  const command = [process.execPath, join(import.meta.dir, 'bare-client.ts'), world.models, String(requests)];
+  const out = await outputOf(command, { stdin: new Blob([JSON.stringify(world.tasks)]) });
   await world.forget();
   return Number(out);
 }
@@ -167,18 +151,8 @@ async function sharedFigure(server: WorldServer): Promise<Figure> {
       layOutWorld(dir, world, { budget: { rollouts: budget }, workers: 8, seed: String(seed) });
       dirs.push(dir);
     }
-    const child = Bun.spawn([process.execPath, join(import.meta.dir, 'shared-child.ts'), '8', ...dirs], {
-      env: plainEnvironment(folder),
-      stdin: 'ignore',
-      stdout: 'pipe',
-      stderr: 'pipe',
-    });
-    const [out, errors, code] = await Promise.all([
-      new Response(child.stdout).text(),
-      new Response(child.stderr).text(),
-      child.exited,
-    ]);
-    if (code !== 0) throw new Error(`the sessions failed: ${errors}`);
+    const command = [process.execPath, join(import.meta.dir, 'shared-child.ts'), '8', ...dirs];
+    const out = await outputOf(command, { env: plainEnvironment(folder) });
     // as long as all of them run, none is without work for lack of a partner
     const { consumed, wallMs } = JSON.parse(out) as Part;
     return {

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { inScratch, plainEnvironment } from '../scratch.ts';
+import { inScratch, outputOf, plainEnvironment } from '../scratch.ts';
 import type { Cell, Run } from './cells.ts';
 import { layOutWorld } from './lay-out.ts';
 import { makeWorld, type WorldServer, type WorldStats } from './server.ts';
@@ -54,19 +54,8 @@ export async function runOnWorld(
       workers,
     });
     const startedAt = performance.now();
-    const child = Bun.spawn([binary, 'run', dir, '--yes', '--plain', '--json'], {
-      env: plainEnvironment(folder),
-      stdin: 'ignore',
-      stdout: 'pipe',
-      stderr: 'pipe',
-    });
-    const [out, err, code] = await Promise.all([
-      new Response(child.stdout).text(),
-      new Response(child.stderr).text(),
-      child.exited,
-    ]);
+    const out = await outputOf([binary, 'run', dir, '--yes', '--plain', '--json'], { env: plainEnvironment(folder) });
     const wallMs = performance.now() - startedAt;
-    if (code !== 0) throw new Error(`${cell.preset} ${cell.budget} seed ${seed}: code ${code}\n${out}\n${err}`);
     const report = JSON.parse(out) as Report;
     const shipped = readFileSync(join(dir, 'best_skill.md'), 'utf8');
     const [truth, stats] = [await world.truth(shipped), await world.stats()];
