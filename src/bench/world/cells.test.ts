@@ -29,7 +29,7 @@ describe('figures of the world', () => {
   test('a seed that lacks a cell is left out, and differences are taken seed by seed', () => {
     const other = { preset: 'large-low', budget: 500 };
     const ours = bySeed([run(1, 0.6), run(1, 1, other), run(2, 0.6), run(3, 0.2), run(3, 0.6, other)], room);
-    expect([...ours]).toEqual([
+    expect([...ours].map(([seed, value]) => [seed, Math.round(100 * value) / 100])).toEqual([
       [1, 0.75],
       [3, 0.25],
     ]);
@@ -38,7 +38,9 @@ describe('figures of the world', () => {
       [3, 0.5],
       [9, 1],
     ]);
-    expect(paired(ours, theirs)).toMatchObject({ mean: 0.125, n: 2 });
+    const { mean, n } = paired(ours, theirs);
+    expect(n).toBe(2);
+    expect(mean).toBeCloseTo(0.125);
   });
 
   test('the peers were run on 24 seeds in every cell, without and with errors', () => {
