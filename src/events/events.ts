@@ -305,24 +305,24 @@ export function kindOf(type: string): EventKind | undefined {
 }
 
 /**
- * When an event has to be on the disk. `now`: before its append is over. `soon`: before anything more is paid for, and at
- * the latest when what is at hand is through. `before`: it may wait itself, but paid work follows, and all that stands
- * above it may not. `any`: it may wait.
+ * When an event has to be on the disk. `now`: before its append is over, with all that stands above it. `soon`: within
+ * some milliseconds, together with others. `any`: it may wait.
  */
-export type SyncBy = 'now' | 'soon' | 'before' | 'any';
+export type SyncBy = 'now' | 'soon' | 'any';
 
-const syncs: Readonly<Partial<Record<Event['type'], SyncBy>>> = {
-  // what is paid, and what is concluded from it alone; files are written after all other decisions, and name their line
-  'rollout.finished': 'soon',
-  'reflection.finished': 'soon',
-  'model.called': 'soon',
-  'screening.decided': 'soon',
-  'edit.rejected': 'soon',
-  'rollout.started': 'before',
-  'reflection.started': 'before',
-  'session.paused': 'now',
-};
+/**
+ * What is paid, and what is concluded from it alone. A power cut within these milliseconds loses it, as it loses what
+ * runs; drawn again it is the same. Files are written after all other decisions, and name their line.
+ */
+const inBulk: ReadonlySet<Event['type']> = new Set([
+  'rollout.finished',
+  'reflection.finished',
+  'model.called',
+  'screening.decided',
+  'edit.rejected',
+]);
 
 export function syncBy(type: Event['type']): SyncBy {
-  return syncs[type] ?? (kindOf(type) === 'marker' ? 'any' : 'now');
+  if (inBulk.has(type)) return 'soon';
+  return kindOf(type) !== 'marker' || type === 'session.paused' ? 'now' : 'any';
 }

@@ -1,5 +1,6 @@
 import {
   closeSync,
+  fdatasync,
   fdatasyncSync,
   fstatSync,
   ftruncateSync,
@@ -133,6 +134,9 @@ export function readText(text: string, where = 'log'): { readonly lines: readonl
 
 type Listener = (event: LoggedEvent) => void;
 
+/** Milliseconds within which what is synced *soon* is on its way to the disk. */
+const SOON_MS = 5;
+
 /**
  * The append-only log. One writer: sequence number and hash are taken at the write, one O_APPEND write a line, synced
  * as `syncBy` says. `read()` comes first, once. Listeners hear of an event only when it is in the log.
@@ -233,7 +237,7 @@ export class Journal {
     try {
       const written = writeSync(fd, bytes);
       if (written !== bytes.length) throw new Error(`only ${written} of ${bytes.length} bytes were written`);
-      if (by === 'now' || (by === 'before' && this.unsynced)) this.toDisk(fd);
+      if (by === 'now') this.toDisk(fd);
       else if (by === 'soon') this.syncSoon();
     } catch (cause) {
       this.undo(fd);
@@ -247,18 +251,19 @@ export class Journal {
     this.unsynced = false;
   }
 
-  /** One sync for all that is written until what is at hand is through. What fails then is told at the next append. */
+  /** One sync beside the event loop for all that is written within some milliseconds. */
   private syncSoon(): void {
     if (this.unsynced) return;
     this.unsynced = true;
-    setImmediate(() => {
-      if (!this.unsynced || this.fd === null) return;
-      try {
-        this.toDisk(this.fd);
-      } catch (cause) {
-        this.broken = diskFailure('the log can’t be written', this.where, cause);
-      }
-    });
+    setTimeout(() => {
+      const { fd } = this;
+      if (!this.unsynced || fd === null) return;
+      this.unsynced = false;
+      fdatasync(fd, (cause) => {
+        // told at the next append; the descriptor of a log that was closed meanwhile was synced at its end
+        if (cause !== null && this.fd === fd) this.broken = diskFailure('the log can’t be written', this.where, cause);
+      });
+    }, SOON_MS).unref();
   }
 
   private undo(fd: number): void {

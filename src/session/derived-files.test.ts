@@ -11,11 +11,11 @@ test('what opens the sealed test, ends the search or comes from outside waits fo
     expect([type, syncBy(type)]).toEqual([type, 'now']);
 });
 
-test('nothing paid is started while what stands above it could be lost', () => {
+test('what is paid in bulk is synced soon, together with others', () => {
   for (const type of ['rollout.finished', 'reflection.finished', 'model.called', 'screening.decided'] as const)
     expect([type, syncBy(type)]).toEqual([type, 'soon']);
-  for (const type of ['rollout.started', 'reflection.started'] as const) {
+  for (const type of ['rollout.started', 'warning.raised'] as const) {
     expect(kindOf(type)).toBe('marker');
-    expect([type, syncBy(type)]).toEqual([type, 'before']);
+    expect([type, syncBy(type)]).toEqual([type, 'any']);
   }
 });
