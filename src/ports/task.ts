@@ -15,6 +15,8 @@ type TaskBase = {
   readonly instructionHash: string;
   /** Seconds for agent or model; null = no limit given by the task. */
   readonly agentTimeoutSec: number | null;
+  /** Should an agent that has the skill at hand open it for this task? null = the task does not say. */
+  readonly shouldTrigger: boolean | null;
 };
 
 /** A task folder in Harbor's format, as read from the session's own copy. */

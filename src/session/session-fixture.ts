@@ -86,6 +86,7 @@ function taskOf(id: string): Task {
     instruction: `do ${id}`,
     instructionHash: sha256(`do ${id}`),
     agentTimeoutSec: null,
+    shouldTrigger: null,
     verifierTimeoutSec: 10,
     workdir: '/app',
     commands: [],

@@ -70,6 +70,7 @@ describe('of a prompt task', () => {
     instruction: 'Who owes what?',
     instructionHash: 'i',
     agentTimeoutSec: null,
+    shouldTrigger: null,
     system: 'You keep the books.',
     files: [{ name: 'a.txt', text: 'Ada owes 5.' }],
     checks: [

@@ -9,7 +9,17 @@ import type { PromptFiles } from './prompt-files.ts';
 /** What the pack gives to all of its tasks. */
 export type PackWide = { readonly dir: string; readonly system: string; readonly noAnswer: readonly string[] };
 
-const keys = ['id', 'prompt', 'promptFile', 'system', 'files', 'timeoutSec', 'checks', 'answer'] as const;
+const keys = [
+  'id',
+  'prompt',
+  'promptFile',
+  'system',
+  'files',
+  'timeoutSec',
+  'checks',
+  'answer',
+  'should_trigger',
+] as const;
 
 /** Ids become file names on some surfaces: as long as those may be. */
 const MOST_ID_BYTES = 200;
@@ -22,7 +32,8 @@ const MOST_ID_BYTES = 200;
  *      "checks": [{"number": 42, "after": "TOTAL:"}]}
  *
  * `prompt` or `promptFile`, and `checks` (see `readChecks`) or `answer`, which is short for one check: `equals` for a
- * text, `number` for a number. The entry's `system` stands in place of the pack's. Null: problems were told.
+ * text, `number` for a number. The entry's `system` stands in place of the pack's. `"should_trigger": true` or `false`
+ * says whether the skill is meant for the prompt; a task that says so needs no checks. Null: problems were told.
  */
 export async function readPromptTask(
   source: JsonSource,
@@ -48,6 +59,8 @@ export async function readPromptTask(
   const shown = await readFiles(source, entry.get('files'), fileOf);
   const timeoutNode = entry.get('timeoutSec');
   const agentTimeoutSec = timeoutNode === undefined ? null : readSeconds(source, timeoutNode);
+  const triggerNode = entry.get('should_trigger');
+  const shouldTrigger = triggerNode === undefined ? null : source.boolean(triggerNode, 'should_trigger');
   const checks = await readScoring(source, node, entry, fileOf);
   for (const left of await leftOut(checks ?? [], shown, files))
     source.problem(
@@ -57,7 +70,8 @@ export async function readPromptTask(
     );
   if (id === null || prompt === null || system === null || checks === null || source.problems.length > before)
     return null;
-  const content = { prompt, system, files: shown, checks, agentTimeoutSec, noAnswer: pack.noAnswer };
+  const base = { prompt, system, files: shown, checks, agentTimeoutSec, noAnswer: pack.noAnswer };
+  const content = shouldTrigger === null ? base : { ...base, shouldTrigger };
   return {
     kind: 'prompt',
     id,
@@ -66,6 +80,7 @@ export async function readPromptTask(
     instruction: prompt,
     instructionHash: instructionHash([prompt, ...shown.flatMap((file) => [file.name, file.text])].join('\n')),
     agentTimeoutSec,
+    shouldTrigger,
     system,
     files: shown,
     checks,
@@ -148,6 +163,7 @@ async function readScoring(
   }
   if (checks !== undefined) return readChecks(source, checks, fileOf);
   if (answer === undefined) {
+    if (entry.get('should_trigger') !== undefined) return [];
     if (!entry.meant.has('answer') && !entry.meant.has('checks'))
       source.problem(node, 'a task without checks: nothing would score it', 'add "answer": "…", or "checks": […]');
     return null;

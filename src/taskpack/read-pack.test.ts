@@ -40,6 +40,7 @@ describe('a whole pack', () => {
       instruction: 'Write a into answer.txt.\n',
       instructionHash: sha256('write a into answer.txt.'),
       agentTimeoutSec: null,
+      shouldTrigger: null,
       verifierTimeoutSec: 600,
       workdir: '/app',
       commands: [],
@@ -78,6 +79,7 @@ B = "2"
     expect((await readPack(dir)).tasks[0]).toMatchObject({
       commands: ['jq', 'g++'],
       agentTimeoutSec: null,
+      shouldTrigger: null,
       verifierTimeoutSec: 12.5,
       workdir: '/srv/data',
       env: { environment: { A: '1' }, verifier: { KEY: '${SECRET}' }, solution: { B: '2' } },

@@ -50,6 +50,7 @@ export async function readTask(packDir: string, id: string): Promise<TaskReading
       instruction: instruction.value,
       instructionHash: instructionHash(instruction.value),
       agentTimeoutSec: config.value.agentTimeoutSec,
+      shouldTrigger: config.value.shouldTrigger,
       verifierTimeoutSec: config.value.verifierTimeoutSec,
       workdir: workdir.value,
       commands: config.value.commands,

@@ -4,6 +4,8 @@ import { z } from 'zod';
 /** What we use of a task.toml. Everything else in it is Harbor's. */
 export type TaskToml = {
   readonly commands: readonly string[];
+  /** `[metadata] should_trigger`: is the skill meant for this task? null = not said. */
+  readonly shouldTrigger: boolean | null;
   /** Seconds; null = no limit (absent or 0, as in Harbor). */
   readonly agentTimeoutSec: number | null;
   readonly verifierTimeoutSec: number;
@@ -27,7 +29,10 @@ export type TaskTomlReading =
 const env = z.record(z.string().regex(/^[^=\0]+$/), z.string()).default({});
 const schema = z.object({
   metadata: z
-    .object({ commands: z.array(z.string().regex(/^[\w.+@-]+$/, 'must be the bare name of a command')).default([]) })
+    .object({
+      commands: z.array(z.string().regex(/^[\w.+@-]+$/, 'must be the bare name of a command')).default([]),
+      should_trigger: z.boolean().optional(),
+    })
     .default({ commands: [] }),
   agent: z.object({ timeout_sec: z.number().nonnegative().optional() }).default({}),
   verifier: z.object({ timeout_sec: z.number().positive().default(600), env }).default({ timeout_sec: 600, env: {} }),
@@ -80,6 +85,7 @@ export function parseTaskToml(text: string): TaskTomlReading {
     ok: true,
     toml: {
       commands: metadata.commands,
+      shouldTrigger: metadata.should_trigger ?? null,
       agentTimeoutSec: agent.timeout_sec || null,
       verifierTimeoutSec: verifier.timeout_sec,
       workdir: environment.workdir === undefined ? null : cleanFolder(environment.workdir),

@@ -114,6 +114,7 @@ export function promptTask(more: Partial<PromptTask> = {}): PromptTask {
     instruction,
     instructionHash: sha256(instruction),
     agentTimeoutSec: null,
+    shouldTrigger: null,
     system: '',
     files: [],
     checks: [equals('ok')],

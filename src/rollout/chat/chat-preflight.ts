@@ -24,6 +24,7 @@ export async function chatPreflight(options: ChatOptions): Promise<readonly Find
   const withCommands = prompts.filter((task) => task.checks.some(runsCode));
   return [
     ...folderFindings(options),
+    ...uncheckedFindings(prompts),
     ...bundleFindings(options.bundledFiles ?? []),
     ...(await options.model.preflight()),
     ...(withCommands.length === 0
@@ -42,6 +43,15 @@ function folderFindings({ tasks }: ChatOptions): readonly Finding[] {
   const { what, fix } = notAPrompt(first.id);
   const where = rest.length === 0 ? `task ${first.id}` : `task ${first.id} and ${rest.length} more`;
   return [{ level: 'error', what, where, fix }];
+}
+
+/** Tasks that only say whether the skill is meant for them: nothing would score an answer. */
+function uncheckedFindings(prompts: readonly PromptTask[]): readonly Finding[] {
+  const [first, ...rest] = prompts.filter((task) => task.checks.length === 0);
+  if (first === undefined) return [];
+  const where = rest.length === 0 ? `task ${first.id}` : `task ${first.id} and ${rest.length} more`;
+  const what = 'a task that only says should_trigger: nothing would score an answer';
+  return [{ level: 'error', what, where, fix: 'add "answer": "…", or "checks": […]' }];
 }
 
 function bundleFindings(files: readonly string[]): readonly Finding[] {

@@ -82,6 +82,7 @@ export async function makeLocalBench(more: Partial<LocalOptions> = {}): Promise<
         instruction: files.instruction,
         instructionHash: sha256(files.instruction),
         agentTimeoutSec: files.agentTimeoutSec ?? null,
+        shouldTrigger: null,
         verifierTimeoutSec: files.verifierTimeoutSec ?? 60,
         workdir: '/app',
         commands: [],
