@@ -3,6 +3,7 @@ import { VERSION } from '../version.ts';
 import { demoCommand } from './commands/demo.ts';
 import { finalizeCommand } from './commands/finalize.ts';
 import { forkCommand } from './commands/fork.ts';
+import { lintCommand } from './commands/lint.ts';
 import { runCommand } from './commands/run.ts';
 import { statusCommand } from './commands/status.ts';
 import { verifyCommand } from './commands/verify.ts';
@@ -23,7 +24,7 @@ export function makeProgram(context: CommandContext): Command {
     .configureOutput({ writeErr() {}, outputError() {} })
     .showSuggestionAfterError(true)
     .addHelpText('after', AFTER);
-  for (const add of [demoCommand, runCommand, finalizeCommand, statusCommand, verifyCommand, forkCommand])
+  for (const add of [demoCommand, runCommand, finalizeCommand, statusCommand, verifyCommand, forkCommand, lintCommand])
     add(program, context);
   for (const command of program.commands)
     command

@@ -1,5 +1,5 @@
 import { fail } from '../ports/failure.ts';
-import { isProblem, layoutOf, lineOfKey, parseFrontmatter, type Span } from './frontmatter.ts';
+import { type Damage, isProblem, layoutOf, lineOfKey, parseFrontmatter, type Span } from './frontmatter.ts';
 import { countLineFeeds, type LineEndingStyle, lineEndingStyle } from './lines.ts';
 
 /** A SKILL.md, whole and byte-exact, with the places of its parts. Offsets are UTF-16 units into `text`. */
@@ -23,58 +23,87 @@ export type SkillDocument = {
 export const NAME_CAP = 64;
 export const DESCRIPTION_CAP = 1024;
 
+/** What keeps a SKILL.md from being read; `line` counts from 1. */
+export type SkillProblem = {
+  readonly rule: 'frontmatter' | 'name' | 'description' | 'body';
+  readonly line: number;
+  readonly what: string;
+  readonly fix: string;
+  /** Of a frontmatter that can't be read: in what way. */
+  readonly damage?: Damage;
+};
+
+export type SkillReading =
+  | { readonly ok: true; readonly document: SkillDocument }
+  | { readonly ok: false; readonly problems: readonly [SkillProblem, ...SkillProblem[]] };
+
 /**
  * Reads a SKILL.md. Lenient where the clients of skills are (unknown keys, a name that is not the folder's), strict
  * where one of them would skip the skill. Throws a `skill` failure whose `where` is `<where>:<line>`.
  */
 export function readSkill(text: string, where = 'SKILL.md'): SkillDocument {
-  const refuse = (line: number, what: string, fix: string) => fail('skill', what, `${where}:${line}`, fix);
+  const reading = tryReadSkill(text);
+  if (reading.ok) return reading.document;
+  const [{ line, what, fix }] = reading.problems;
+  throw fail('skill', what, `${where}:${line}`, fix);
+}
+
+/** `readSkill` that tells all that is wrong. */
+export function tryReadSkill(text: string): SkillReading {
   const layout = layoutOf(text);
-  if (isProblem(layout)) throw refuse(layout.line, layout.what, layout.fix);
+  if (isProblem(layout)) return { ok: false, problems: [{ rule: 'frontmatter', ...layout }] };
   const yaml = text.slice(layout.yaml.start, layout.yaml.end);
   const parsed = parseFrontmatter(yaml, 2);
-  if (isProblem(parsed)) throw refuse(parsed.line, parsed.what, parsed.fix);
+  if (isProblem(parsed)) return { ok: false, problems: [{ rule: 'frontmatter', ...parsed }] };
 
-  const field = (key: string, cap: number): string => {
+  const problems: SkillProblem[] = [];
+  const field = (key: 'name' | 'description', cap: number): string => {
     const line = lineOfKey(yaml, key, 2);
     const value = parsed.fields.get(key);
-    if (value === undefined) throw refuse(1, `the frontmatter has no ${key}`, `add a line "${key}: …"`);
-    if (value === null || value === '') throw refuse(line, `the ${key} is empty`, `write a ${key} after "${key}:"`);
-    if (typeof value !== 'string') {
-      throw refuse(line, `the ${key} is not a text`, `quote it: ${key}: "…"`);
-    }
+    const refuse = (at: number, what: string, fix: string) => {
+      problems.push({ rule: key, line: at, what, fix });
+      return '';
+    };
+    if (value === undefined) return refuse(1, `the frontmatter has no ${key}`, `add a line "${key}: …"`);
+    if (value === null || value === '') return refuse(line, `the ${key} is empty`, `write a ${key} after "${key}:"`);
+    if (typeof value !== 'string') return refuse(line, `the ${key} is not a text`, `quote it: ${key}: "…"`);
     const trimmed = value.trim();
-    if (trimmed === '') throw refuse(line, `the ${key} is empty`, `write a ${key} after "${key}:"`);
+    if (trimmed === '') return refuse(line, `the ${key} is empty`, `write a ${key} after "${key}:"`);
     const length = [...trimmed].length;
-    if (length > cap) {
-      throw refuse(line, `the ${key} has ${length} characters, more than ${cap}`, `shorten it to ${cap} characters`);
-    }
+    if (length > cap)
+      return refuse(line, `the ${key} has ${length} characters, more than ${cap}`, `shorten it to ${cap} characters`);
     return trimmed;
   };
   const name = field('name', NAME_CAP);
   const description = field('description', DESCRIPTION_CAP);
-  const obstacle = folderObstacle(name);
-  if (obstacle !== null) {
-    throw refuse(
-      lineOfKey(yaml, 'name', 2),
-      `the name cannot be the name of a folder: ${obstacle}`,
-      'use lower-case letters, digits and hyphens',
-    );
-  }
+  const obstacle = name === '' ? null : folderObstacle(name);
+  if (obstacle !== null)
+    problems.push({
+      rule: 'name',
+      line: lineOfKey(yaml, 'name', 2),
+      what: `the name cannot be the name of a folder: ${obstacle}`,
+      fix: 'use lower-case letters, digits and hyphens',
+    });
   if (text.slice(layout.body.start).trim() === '') {
     const line = countLineFeeds(text, layout.body.start) + 1;
-    throw refuse(line, 'the body is empty', 'write the instructions below the closing "---"');
+    const fix = 'write the instructions below the closing "---"';
+    problems.push({ rule: 'body', line, what: 'the body is empty', fix });
   }
+  const [first, ...rest] = problems;
+  if (first !== undefined) return { ok: false, problems: [first, ...rest] };
   return {
-    text,
-    hasBom: layout.hasBom,
-    lineEnding: lineEndingStyle(text),
-    frontmatter: layout.frontmatter,
-    body: layout.body,
-    name,
-    description,
-    fields: parsed.fields,
-    yamlWarnings: parsed.warnings,
+    ok: true,
+    document: {
+      text,
+      hasBom: layout.hasBom,
+      lineEnding: lineEndingStyle(text),
+      frontmatter: layout.frontmatter,
+      body: layout.body,
+      name,
+      description,
+      fields: parsed.fields,
+      yamlWarnings: parsed.warnings,
+    },
   };
 }
 

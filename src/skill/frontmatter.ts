@@ -13,8 +13,16 @@ export type Layout = {
   readonly body: Span;
 };
 
+/** What agents make of a frontmatter that is not sound: each of these they treat in their own way. */
+export type Damage = 'no-frontmatter' | 'colon-in-value' | 'open-quote' | 'other';
+
 /** Something wrong with a frontmatter; `line` counts from 1 in the whole file. */
-export type FrontmatterProblem = { readonly line: number; readonly what: string; readonly fix: string };
+export type FrontmatterProblem = {
+  readonly line: number;
+  readonly what: string;
+  readonly fix: string;
+  readonly damage: Damage;
+};
 
 const BYTE_ORDER_MARK = '\uFEFF';
 const DELIMITER = /^---[ \t]*\r?$/;
@@ -24,7 +32,8 @@ export function layoutOf(text: string): Layout | FrontmatterProblem {
   const hasBom = text.startsWith(BYTE_ORDER_MARK);
   const start = hasBom ? 1 : 0;
   if (/^---[ \t]*\r(?!\n)/.test(text.slice(start, start + 100))) {
-    return { line: 1, what: 'lines end with lone carriage returns', fix: 'save the file with LF or CRLF line ends' };
+    const fix = 'save the file with LF or CRLF line ends';
+    return { line: 1, what: 'lines end with lone carriage returns', fix, damage: 'other' };
   }
   const open = lineEnd(text, start);
   if (!DELIMITER.test(text.slice(start, open.content))) return noFrontmatter(text.slice(start));
@@ -44,6 +53,7 @@ export function layoutOf(text: string): Layout | FrontmatterProblem {
     line: 1,
     what: 'the frontmatter is not closed',
     fix: 'add a line "---" after the last key of the frontmatter, before the instructions',
+    damage: 'other',
   };
 }
 
@@ -54,12 +64,14 @@ export function isProblem<T extends object>(value: T | FrontmatterProblem): valu
 function noFrontmatter(text: string): FrontmatterProblem {
   const later = /^\s+---[ \t]*$/m.exec(text.slice(0, 1000));
   if (later?.index === 0) {
-    return { line: 1, what: 'something stands before the opening "---"', fix: 'make "---" the very first line' };
+    const what = 'something stands before the opening "---"';
+    return { line: 1, what, fix: 'make "---" the very first line', damage: 'other' };
   }
   return {
     line: 1,
     what: 'no frontmatter',
     fix: 'start the file with the lines "---", "name: …", "description: …", "---"',
+    damage: 'no-frontmatter',
   };
 }
 
@@ -80,13 +92,16 @@ export function parseFrontmatter(
       line: lineOf(dashes),
       what: 'another "---" stands inside the frontmatter, where many clients take it for its end',
       fix: 'write it in another way, for example with a dash "—" or two hyphens',
+      damage: 'other',
     };
   }
   const document = parseDocument(yaml, { strict: true, uniqueKeys: true, prettyErrors: false, logLevel: 'silent' });
   const error = document.errors[0];
-  if (error !== undefined) return { line: lineOf(placeOf(error, yaml)), ...explain(error, yaml) };
+  if (error !== undefined)
+    return { line: lineOf(placeOf(error, yaml)), ...explain(error, yaml), damage: damageOf(error) };
   if (!isMap(document.contents)) {
-    return { line: firstLine, what: 'the frontmatter is not a list of "key: value" lines', fix: minimalKeys };
+    const what = 'the frontmatter is not a list of "key: value" lines';
+    return { line: firstLine, what, fix: minimalKeys, damage: 'other' };
   }
   try {
     const value: unknown = document.toJS({ mapAsMap: true });
@@ -99,6 +114,7 @@ export function parseFrontmatter(
       line: firstLine,
       what: `the YAML does not resolve: ${message}`,
       fix: 'write the values out, without * and &',
+      damage: 'other',
     };
   }
 }
@@ -118,6 +134,11 @@ const notKeyAndValue = {
 
 function isOpenQuote(error: YAMLParseError): boolean {
   return error.code === 'MISSING_CHAR' && error.message.includes('quote');
+}
+
+function damageOf(error: YAMLParseError): Damage {
+  if (isOpenQuote(error)) return 'open-quote';
+  return error.code === 'BLOCK_AS_IMPLICIT_KEY' ? 'colon-in-value' : 'other';
 }
 
 /** The parser reports an open quote where the text ends; people look for it where it starts. */

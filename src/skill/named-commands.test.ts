@@ -77,6 +77,12 @@ describe('the commands that a skill names', () => {
     expect(namedCommands(readSkill(text.replaceAll('\n', '\r\n')))).toEqual(expected);
   });
 
+  test('in inline code over lines, the line on which the name stands', () => {
+    const text = skill('Now run `\nsudo\njq .`.');
+    const [found] = namedCommands(readSkill(text));
+    expect(text.split('\n')[(found?.line ?? 0) - 1]).toBe('jq .`.');
+  });
+
   test('any text: every name stands in the line that is told', () => {
     const piece = fc.constantFrom(
       "'",

@@ -48,10 +48,13 @@ function inlineCommands(content: string): readonly ShellCommand[] {
   const lead =
     /\b(?:run|runs|running|execute|executes|executing|invoke|invokes|install|installs)(?:\s+the\s+command)?:?\s+/;
   return [...content.matchAll(new RegExp(`(${lead.source})(\`+)([^\`]+)\\2`, 'gi'))].flatMap((m) => {
-    const line = countLineFeeds(content, m.index);
-    const commands = shellCommands((m[3] ?? '').replaceAll('\n', ' '));
-    const installs = /^install/i.test(m[1] ?? '');
-    return commands.map(({ words }) => ({ words: installs ? ['', 'install', ...words] : words, line }));
+    const [, lead = '', ticks = '', code = ''] = m;
+    const start = m.index + lead.length + ticks.length;
+    const installs = /^install/i.test(lead);
+    return shellCommands(code.replaceAll('\n', ' ')).map(({ words }) => ({
+      words: installs ? ['', 'install', ...words] : words,
+      line: countLineFeeds(content, start + Math.max(0, code.indexOf(programOf(words) ?? ''))), // code may go over lines
+    }));
   });
 }
 
