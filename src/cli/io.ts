@@ -1,4 +1,4 @@
-import type { Failure } from '../ports/failure.ts';
+import { type Failure, SkilloptError } from '../ports/failure.ts';
 import { printable } from '../ports/printable.ts';
 
 /** Where a command writes. With `--json` stdout holds one JSON value and nothing else; lines for people go to stderr. */
@@ -6,8 +6,20 @@ export type Io = {
   readonly json: boolean;
   readonly line: (text: string) => void;
   readonly result: (data: unknown, lines: readonly string[]) => void;
-  readonly failure: (failure: Failure) => void;
+  /** `report` = what stands of the work that failed, where there is some. */
+  readonly failure: (failure: Failure, report?: unknown) => void;
 };
+
+/** A failure of work that left something behind: the report of it goes with the failure. */
+export class ReportedFailure extends SkilloptError {
+  constructor(
+    failure: Failure,
+    readonly report: unknown,
+    cause: unknown,
+  ) {
+    super(failure, { cause });
+  }
+}
 
 export function makeIo(json: boolean): Io {
   const stream = json ? process.stderr : process.stdout;
@@ -22,8 +34,8 @@ export function makeIo(json: boolean): Io {
       if (json) process.stdout.write(`${JSON.stringify(data, null, 2)}\n`);
       else for (const l of lines) line(l);
     },
-    failure(f) {
-      if (json) process.stdout.write(`${JSON.stringify({ error: f }, null, 2)}\n`);
+    failure(f, report) {
+      if (json) process.stdout.write(`${JSON.stringify({ error: f, report }, null, 2)}\n`);
       else
         for (const l of printable(failureText(f)).split('\n'))
           process.stderr.write(`${process.stderr.isTTY ? wrapped(l, process.stderr.columns, FAILURE_LABEL) : l}\n`);

@@ -3,7 +3,7 @@ import { shellWord } from '../ports/printable.ts';
 import { endAllNow } from '../process/live.ts';
 import { isOfClosedTerminal, restoreAll, terminalGone } from './crash.ts';
 import { exitCodes } from './exit-codes.ts';
-import { type Io, makeIo } from './io.ts';
+import { type Io, makeIo, ReportedFailure } from './io.ts';
 import { beginsWithScreen, Stage } from './stage.ts';
 
 /** Runs one command. Sets the exit code and never exits after a write, so that a pipe gets everything. */
@@ -23,7 +23,7 @@ export async function main(args: readonly string[]): Promise<void> {
     await stage.close('cut');
     if (ofCommandLine(e)?.exitCode === 0) return;
     const failure = toFailure(e);
-    io.failure(failure);
+    io.failure(failure, e instanceof ReportedFailure ? e.report : undefined);
     if (debug) process.stderr.write(`${stack(e)}\n`);
     process.exitCode = exitCodes[failure.code];
   } finally {

@@ -1,4 +1,4 @@
-import { gatePower, type PowerTask } from '../engine/power.ts';
+import { enoughTasks, gatePower, type PowerTask } from '../engine/power.ts';
 import { gateRule } from '../engine/rules.ts';
 import type { Power } from '../events/power.ts';
 import type { Measured, RunState } from '../events/run-state.ts';
@@ -12,10 +12,15 @@ export function powerOf(state: RunState): Power | null {
   const seed = timeline.selection.flatMap((t) => (t.kind === 'measured' ? [t.measured] : []));
   const measured = seed.findLast((m) => m.why === 'seed');
   if (plan === null || measured === undefined) return null;
-  const power =
-    known.get(measured) ?? gatePower(measured.tasks.map(taskOf), gateRule(plan.gate.rule, 0), plan.gate.metric);
+  const power = known.get(measured) ?? powerFor(measured.tasks.map(taskOf), plan.gate);
   known.set(measured, power);
   return power;
+}
+
+function powerFor(tasks: readonly PowerTask[], gate: NonNullable<RunState['plan']>['gate']): Power {
+  const rule = gateRule(gate.rule, 0);
+  const power = gatePower(tasks, rule, gate.metric);
+  return power.kind === 'told' && power.underpowered ? { ...power, enough: enoughTasks(tasks, rule) } : power;
 }
 
 function taskOf([, score]: Measured['tasks'][number]): PowerTask {

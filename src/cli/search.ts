@@ -7,7 +7,7 @@ import type { Flags } from '../session/effective-config.ts';
 import { runSession, stopped } from '../session/run.ts';
 import { Session } from '../session/session.ts';
 import { removeUnmeasured } from './begin-anew.ts';
-import type { Io } from './io.ts';
+import { type Io, ReportedFailure } from './io.ts';
 import { leaksOf } from './leaks.ts';
 import { priced } from './models.ts';
 import { powerOf } from './power-of.ts';
@@ -44,29 +44,26 @@ export async function search(o: SearchOptions): Promise<Searched> {
   const { stage, io } = o;
   if (!stage.isLive && o.title !== undefined) io.line(o.title);
   const surface = await stage.surface();
-  let report: readonly string[] = [];
+  let left: Searched | null = null;
   try {
-    const searched = await searchOn(surface, o, (lines) => {
-      report = lines;
+    const searched = await searchOn(surface, o, (stands) => {
+      left = stands;
     });
     await surface.close('over');
     return searched;
   } catch (e) {
     await surface.close('cut');
-    for (const line of report) io.line(line);
-    throw e;
+    const stands = left as Searched | null;
+    for (const line of stands?.lines ?? []) io.line(line);
+    throw stands !== null && e instanceof SkilloptError ? new ReportedFailure(e.failure, stands.report, e) : e;
   }
 }
 
 /** `onStop` is given the report of a run that is stopped by the user, or paused by what it can't go on with. */
-async function searchOn(
-  surface: Surface,
-  o: SearchOptions,
-  onStop: (lines: readonly string[]) => void,
-): Promise<Searched> {
+async function searchOn(surface: Surface, o: SearchOptions, onStop: (left: Searched) => void): Promise<Searched> {
   const delayMs = o.stage.delayMs(o.show.delay);
   const odd: string[] = [];
-  const parts = sessionParts(o.dir, (w) => odd.push(w));
+  const parts = { ...sessionParts(o.dir, (w) => odd.push(w)), command: await redactor()(o.command) };
   const open = () => Session.open(o.dir, o.config, o.flags, parts);
   const session = await open().catch((why: unknown) => {
     for (const line of removeUnmeasured(o.dir, why)) surface.say(line);
@@ -139,14 +136,18 @@ async function searchOn(
     await run.catch((e: unknown) => {
       const held = session.state.paused !== null; // by what the failure says: what is there is worth telling
       if (e instanceof SkilloptError && (held || e.failure.code === 'interrupted'))
-        onStop(['', ...afterRunLines(report(), session.state), '']);
+        onStop(withLines(report(), session.state, ''));
       throw e;
     });
-    const done = report();
-    return { report: done, lines: ['', ...afterRunLines(done, session.state)] };
+    return withLines(report(), session.state);
   } finally {
     session.close();
   }
+}
+
+/** The report below a blank line. */
+function withLines(report: AfterRun, state: RunState, ...below: readonly string[]): Searched {
+  return { report, lines: ['', ...afterRunLines(report, state), ...below] };
 }
 
 /** Something was performed here before, and it stopped on the way. */

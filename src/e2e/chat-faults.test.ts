@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { readFileSync } from 'node:fs';
 import { expectFailure, jsonOf, removePlaces, until } from './binary.ts';
 import { type Question, refusal } from './model-server.ts';
 import { bestSkill, QuizSession, taskOf } from './quiz.ts';
@@ -93,13 +94,28 @@ describe.concurrent('a provider in trouble', () => {
     expectFailure(first, fault);
     expect(first.stdout).toMatch(/^paused +the key was refused .*ANTHROPIC_API_KEY/m);
     expect(first.stdout + first.stderr).not.toContain(key);
+    expect(first.stdout).toMatch(/^failed at +task [\w-]+: the key was refused \(401\) \(line \d+ of the log\)$/m);
+    expect(first.stdout).toMatch(/^command +skillopt run session$/m);
+    const document = readFileSync(own.place.path('session', 'skillopt.md'), 'utf8');
+    expect(document).toMatch(/^- \*\*failed at\*\* task [\w-]+: the key was refused/m);
+    expect(document).toMatch(/^- command: `skillopt run session`$/m);
+    expect(document).toMatch(/^- next, from this directory: .*ANTHROPIC_API_KEY/m);
     const kept = finishedKeys(own);
     expect(kept.length).toBeGreaterThan(10);
     const before = own.server.asked.length;
+    const json = await own.run(['run', 'session', '--json']);
+    expect(jsonOf(json)).toMatchObject({
+      error: { code: 'auth', what: 'the key was refused (401)' },
+      report: {
+        directory: 'session',
+        command: 'skillopt run session --json',
+        failure: { what: 'the key was refused (401)', fix: expect.stringContaining('ANTHROPIC_API_KEY') },
+      },
+    });
     const again = await own.run(['run', 'session']);
     expectFailure(again, fault);
     expect(finishedKeys(own)).toEqual(kept);
-    expect(own.server.asked.length - before).toBeLessThanOrEqual(4); // one for each worker at most
+    expect(own.server.asked.length - before).toBeLessThanOrEqual(8); // in both, one for each worker at most
 
     expectFailure(await own.run(['run', 'session'], { ANTHROPIC_API_KEY: '' }), {
       code: 4,

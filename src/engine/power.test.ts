@@ -4,7 +4,7 @@ import type { GateRuleName } from '../events/loop-facts.ts';
 import type { Power } from '../events/power.ts';
 import { scored } from '../ports/outcome.ts';
 import { oneGate } from './gate-fixture.ts';
-import { acceptanceChance, gatePower, type PairChance, type PowerTask } from './power.ts';
+import { acceptanceChance, enoughTasks, gatePower, type PairChance, type PowerTask } from './power.ts';
 import { FUTILITY, gateRule } from './rules.ts';
 import { signTestAtMost } from './stats.ts';
 
@@ -268,6 +268,22 @@ describe('the power of a gate, from what the seed has shown', () => {
     const power = told(gatePower(once(1, 2), gateRule('careful', 0), 'hard'));
     expect(power).toMatchObject({ underpowered: true, tasks: 2, scored: 2 });
   });
+
+  test.each(rules.flatMap((name) => [once(1, 2), once(1, 6), once(4, 6), once(8, 8)].map((t) => [name, t] as const)))(
+    '%s: so many tasks like these are enough, a step fewer are not',
+    (name, tasks) => {
+      const rule = gateRule(name, 0);
+      const enough = enoughTasks(tasks, rule);
+      const chanceOf = (n: number) => {
+        const many = Array.from({ length: n }, (_, i) => tasks[i % tasks.length]!);
+        return told(gatePower(many, rule, 'hard')).effects.find((e) => e.points === 20)?.chance ?? 0;
+      };
+      if (enough === null) return expect(chanceOf(200)).toBeLessThan(0.8);
+      const step = Math.max(1, Math.ceil(tasks.length / 4));
+      expect(chanceOf(enough)).toBeGreaterThanOrEqual(0.799);
+      if (enough - step > tasks.length) expect(chanceOf(enough - step)).toBeLessThan(0.8);
+    },
+  );
 
   test('a known outcome that could not be scored is no pair', () => {
     const lost: PowerTask = { passes: 0, scored: 0, banked: [null] };

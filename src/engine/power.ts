@@ -52,21 +52,7 @@ export function gatePower(tasks: readonly PowerTask[], rule: GateRule, metric: L
   if (scored === 0) return { kind: 'untold', why: 'no outcome of the seed on selection was scored' };
   if (tasks.length > MOST_TASKS)
     return { kind: 'untold', why: `selection has more than ${MOST_TASKS} tasks; so many find gains of a few points` };
-  const views = believe(tasks);
-  const limits = limitsOf(rule, tasks.length * rule.blocks);
-  const known = new Map<number, number>();
-  const chance = (points: number): number => {
-    let now = known.get(points);
-    if (now === undefined) {
-      now = meanOf(views, (view) => {
-        const gain = Math.min(1, points / 100 / view.room);
-        return acceptance(limits, blocksOf(tasks, view.tasks, rule.blocks, gain));
-      });
-      known.set(points, now);
-    }
-    return now;
-  };
-  const most = Math.floor(100 * meanOf(views, (view) => view.room) + 1e-9);
+  const { chance, most } = chances(tasks, rule);
   const steps = [...EFFECTS.filter((points) => points < most), most];
   // more points are never found less often
   const least = (wanted: number): number | null => {
@@ -94,6 +80,42 @@ export function gatePower(tasks: readonly PowerTask[], rule: GateRule, metric: L
     // as it is told: the last digits of a sine are not the same on all machines, and a decision hangs on this
     underpowered: rounded(chance(Math.min(LARGE, most))) < HALF,
   };
+}
+
+/** Chance that a draft worth so many points is kept, and the most points that there is room for. */
+function chances(
+  tasks: readonly PowerTask[],
+  rule: GateRule,
+): { readonly chance: (points: number) => number; readonly most: number } {
+  const views = believe(tasks);
+  const limits = limitsOf(rule, tasks.length * rule.blocks);
+  const known = new Map<number, number>();
+  const chance = (points: number): number => {
+    let now = known.get(points);
+    if (now === undefined) {
+      now = meanOf(views, (view) => {
+        const gain = Math.min(1, points / 100 / view.room);
+        return acceptance(limits, blocksOf(tasks, view.tasks, rule.blocks, gain));
+      });
+      known.set(points, now);
+    }
+    return now;
+  };
+  return { chance, most: Math.floor(100 * meanOf(views, (view) => view.room) + 1e-9) };
+}
+
+/**
+ * How many tasks like these one gate by `rule` would need to find a gain of 20 points with a chance of 0.8: the given
+ * ones over and over, in steps of a quarter of them. Null = 200 are too few, or there is no room for so much.
+ */
+export function enoughTasks(tasks: readonly PowerTask[], rule: GateRule): number | null {
+  const step = Math.max(1, Math.ceil(tasks.length / 4));
+  for (let n = tasks.length + step; n <= MOST_TASKS; n += step) {
+    const { chance, most } = chances(Array.from({ length: n }, (_, i) => tasks[i % tasks.length]) as PowerTask[], rule);
+    if (most < LARGE) return null;
+    if (chance(LARGE) >= LIKELY) return n;
+  }
+  return null;
 }
 
 /** Would most gates by `rule` miss even large gains over a seed that fails some of the tasks? `cells` = one outcome a task. */

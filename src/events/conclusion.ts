@@ -1,5 +1,7 @@
 import { shellWord } from '../ports/printable.ts';
+import type { Power } from './power.ts';
 import type { RunState } from './run-state.ts';
+import { failurePoint } from './trouble.ts';
 import { armsText, lookText, scoreText, unscoredTexts } from './words.ts';
 
 /** What may be said at the end of a run, and the one next step. */
@@ -9,8 +11,8 @@ export type Conclusion = {
   readonly next: string;
 };
 
-/** `dir` is the session's directory as the user would type it. */
-export function conclusion(state: RunState, dir: string): Conclusion {
+/** `dir` is the session's directory as the user would type it; `power` = what its gates can tell, where it is known. */
+export function conclusion(state: RunState, dir: string, power: Power | null): Conclusion {
   const { ended, confirmation, finalized } = state;
   const metric = state.plan?.gate.metric ?? 'hard';
   const at = dir === '.' ? '' : ` ${shellWord(dir)}`;
@@ -61,7 +63,7 @@ export function conclusion(state: RunState, dir: string): Conclusion {
     case 'underpowered':
       return {
         headline: `this pack can’t tell: with ${state.tasks.selection.length} selection tasks even a gain of 20 points is mostly missed; the seed is the result`,
-        next: 'add selection tasks (the line power says what they can tell), and start anew',
+        next: moreTasks(state, power),
       };
     default:
       return ended.result satisfies never;
@@ -77,6 +79,15 @@ function afterTest(state: RunState, dir: string, at: string): string {
   return `read the diff in ${dir}/skillopt.md, then skillopt finalize${at} --apply`;
 }
 
+/** How many tasks would do: of selection, and of the pack if the shares of the splits stay. */
+function moreTasks({ tasks }: RunState, power: Power | null): string {
+  const enough = power?.kind === 'told' ? (power.enough ?? null) : null;
+  if (enough === null) return 'bring more tasks, and harder ones: no number of tasks like these tells 20 points apart';
+  const { train, selection, test } = tasks;
+  const all = Math.ceil((enough / selection.length) * (train.length + selection.length + test.length));
+  return `bring about ${enough} selection tasks in place of ${selection.length} (a pack of about ${all} at these shares), which find 20 points in four of five gates, and start anew`;
+}
+
 function nothingKept(state: RunState, at: string): string {
   switch (state.ended?.cause) {
     case 'ceiling':
@@ -88,7 +99,7 @@ function nothingKept(state: RunState, at: string): string {
     case 'measurement-broken':
       return `mend the measurement first (${unscoredTexts(state)[0] ?? 'no rollout could be scored'})`;
     case 'optimizer-failed':
-      return 'use another optimizer model; the log shows what it handed in';
+      return `use another optimizer model, or set reflection.form to one-shot (it said: ${failurePoint(state, '')?.what ?? 'nothing that could be read'})`;
     case 'budget':
       return `raise the budget in the config and go on in a fork: skillopt fork${at}`;
     case 'limit':

@@ -37,6 +37,8 @@ const sessionCreated = z.object({
   engine: z.number().int(),
   rules: z.array(z.string()),
   program: z.string(),
+  /** As it was typed. */
+  command: z.string().optional(),
   /** Seed of all randomness. */
   seed: z.string(),
   rehearsal: z.boolean(),

@@ -8,6 +8,7 @@ import type { EditState, FeedEntry, Running, RunState, StepState, Unscored } fro
 import { SpendSum } from './spend.ts';
 import { Stamps } from './stamp.ts';
 import { Times } from './timeline.ts';
+import { Troubles } from './trouble.ts';
 import { triedText } from './words.ts';
 
 type Mutable<T> = { -readonly [K in keyof T]: T[K] };
@@ -26,6 +27,7 @@ export class Fold {
   private readonly draft: string[] = [];
   private readonly measurements = new Measurements();
   private readonly times = new Times();
+  private readonly troubles = new Troubles();
   private readonly stamps = new Stamps();
   private readonly s: Mutable<RunState>;
   /** Effects of the parent that are still to come, in a fork. */
@@ -46,6 +48,8 @@ export class Fold {
       lastAt: null,
       phase: 'starting',
       paused: null,
+      trouble: this.troubles,
+      command: null,
       seed: { selection: null, train: null },
       round: 0,
       handedInRound: 0,
@@ -129,6 +133,7 @@ export class Fold {
   add(event: LoggedEvent): void {
     this.s.lines = event.seq;
     this.clock(event);
+    this.troubles.note(event, (key) => this.running.get(key)?.task ?? '');
     this.take(event);
     if (this.options.feed) for (const entry of feedEntries(event, this.s)) this.feed.push(entry);
   }
@@ -138,6 +143,7 @@ export class Fold {
     switch (event.type) {
       case 'session.created':
         s.session = event;
+        s.command = event.command ?? null;
         s.incumbent = s.draftSkill = event.skill.hash;
         this.skills.set(event.skill.hash, { version: 0, text: event.skill.text });
         this.inheritedLeft = event.fork?.effects ?? 0;
@@ -203,10 +209,11 @@ export class Fold {
         this.warnings.push(`${event.what} (${event.where})${event.fix ? `: ${event.fix}` : ''}`);
         return;
       case 'session.paused':
-        s.paused = { why: event.why, fix: event.fix };
+        s.paused = { why: event.why, fix: event.fix, where: event.where ?? null, role: event.role ?? null };
         return;
       case 'session.resumed':
         s.paused = null;
+        s.command = event.command ?? s.command;
         if (!event.within) s.reflecting = null; // what another process had asked is asked again
         return;
       default:

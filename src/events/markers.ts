@@ -14,12 +14,13 @@ const rolloutStarted = z.object({
   line: z.enum(['loop', 'confirmation', 'finalize']),
   ahead: z.boolean(),
 });
-/** `usage` = what it had spent until then, where that is known. */
+/** `usage` = what it had spent until then, where that is known; `failed`: it is what the machinery failed at. */
 const rolloutCancelled = z.object({
   type: z.literal('rollout.cancelled'),
   key: z.string(),
   why: z.string(),
   usage: usageShape.optional(),
+  failed: z.literal(true).optional(),
 });
 const rolloutLost = z.object({ type: z.literal('rollout.lost'), key: z.string() });
 /** The optimizer is asked, and shown so many failing rollouts. */
@@ -45,11 +46,19 @@ const modelCalled = z.object({
   usage: usageShape,
   durationMs: z.number().nonnegative(),
 });
-const sessionPaused = z.object({ type: z.literal('session.paused'), why: z.string(), fix: z.string() });
-/** `file` = budget and limits as the config file had them: a later change of the file is told from a flag. */
+/** `where` = what failed, and `role` whose work it was; absent: a user has paused it. */
+const sessionPaused = z.object({
+  type: z.literal('session.paused'),
+  why: z.string(),
+  fix: z.string(),
+  where: z.string().optional(),
+  role: z.enum(['rollouts', 'optimizer']).optional(),
+});
+/** `command` as it was typed. `file` = budget and limits as the config file had them: a later change of the file is told from a flag. */
 const sessionResumed = z.object({
   type: z.literal('session.resumed'),
   program: z.string(),
+  command: z.string().optional(),
   file: boundsShape,
   wanted: boundsShape,
   /** A pause within one process is over; absent: another process goes on. */

@@ -21,6 +21,8 @@ export type Power =
       readonly likely: number | null;
       /** Even 20 points (or all that there is room for) are found in fewer than half of the gates. */
       readonly underpowered: boolean;
+      /** Of an underpowered one: tasks like these that find 20 points with a chance of 0.8; null = no number of them does. */
+      readonly enough?: number | null;
     }
   | { readonly kind: 'untold'; readonly why: string };
 

@@ -2,6 +2,7 @@ import type { Edit } from '../ports/edit.ts';
 import type { Conclusive } from './conclusive.ts';
 import type { EventOf } from './events.ts';
 import type { Score } from './shapes.ts';
+import type { Trouble } from './trouble.ts';
 
 /** An edit that was handed in, with what has become of it. */
 export type EditState = {
@@ -150,7 +151,17 @@ export type RunState = {
   readonly startedAt: string | null;
   readonly lastAt: string | null;
   readonly phase: Phase;
-  readonly paused: { readonly why: string; readonly fix: string } | null;
+  /** Why nothing goes on. `where` null: its user has paused it; `role` null: it is neither's. */
+  readonly paused: {
+    readonly why: string;
+    readonly fix: string;
+    readonly where: string | null;
+    readonly role: 'rollouts' | 'optimizer' | null;
+  } | null;
+  /** The first of the failures in a row of each role; null = it last worked. */
+  readonly trouble: { readonly rollouts: Trouble | null; readonly optimizer: Trouble | null };
+  /** The last command that worked on it, as it was typed; null = not known. */
+  readonly command: string | null;
   readonly seed: { readonly selection: Score | null; readonly train: Score | null };
   readonly round: number;
   /** The last round for which edits were handed in; a person's are for the next one. */

@@ -1,6 +1,7 @@
 import { conclusion } from '../events/conclusion.ts';
 import { type Power, powerText } from '../events/power.ts';
 import type { RunState } from '../events/run-state.ts';
+import { type FailurePoint, failurePoint } from '../events/trouble.ts';
 import { causeText, countText, REHEARSAL, scoreText, unscoredTexts } from '../events/words.ts';
 import { shellWord } from '../ports/printable.ts';
 import { diffStats } from '../skill/diff.ts';
@@ -43,6 +44,8 @@ export type AfterRun = {
   readonly minutes: number;
   readonly log: { readonly file: string; readonly lines: number; readonly head: string };
   readonly warnings: readonly string[];
+  /** Where it first failed, and the smallest fix; null = it did not fail. */
+  readonly failure: FailurePoint | null;
   readonly next: string;
 };
 
@@ -55,7 +58,7 @@ export function afterRun(
     readonly power: Power | null;
   },
 ): AfterRun {
-  const { headline, next } = conclusion(state, o.dir);
+  const { headline, next } = conclusion(state, o.dir, o.power);
   const seedText = state.session?.skill.text ?? '';
   const best = state.skills.get(state.incumbent)?.text ?? seedText;
   const r = state.rollouts;
@@ -99,6 +102,7 @@ export function afterRun(
     minutes: Math.round(state.minutes * 100) / 100,
     log: { file: `${o.dir}/skillopt.jsonl`, lines: o.head.lines, head: o.head.hash },
     warnings: state.warnings,
+    failure: failurePoint(state, next),
     next,
   };
 }
@@ -125,12 +129,18 @@ export function afterRunLines(a: AfterRun, state: RunState): string[] {
     ...(a.power ? [`power       ${powerText(a.power)}`] : []),
     `spent       ${a.rollouts.started} rollouts (${a.rollouts.cancelled} cancelled, ${a.rollouts.lost} lost)${a.rollouts.inherited > 0 ? ` and ${a.rollouts.inherited} inherited outcomes` : ''}${calls(a)} · ${spent}${tokens(a)} · ${duration(a.minutes)}`,
     ...unscoredTexts(state).map((text) => `unscored    ${text}`),
+    ...(a.failure ? failureLines(a.failure) : []),
     `best skill  ${a.bestSkill} · +${a.diff.added} −${a.diff.removed} lines against the seed`,
     `directory   ${a.directory}${a.rehearsal ? ` · ${REHEARSAL}` : ''}`,
     `command     ${a.command}`,
     `next        ${a.next}`,
     `log         ${a.log.lines} lines, head ${a.log.head}   (skillopt verify${a.directory === '.' ? '' : ` ${shellWord(a.directory)}`})`,
   ];
+}
+
+/** Where it first failed; the fix is what comes next. */
+function failureLines({ where, what, line }: FailurePoint): readonly string[] {
+  return [`failed at   ${where}: ${what}${line === null ? '' : ` (line ${line} of the log)`}`];
 }
 
 /** Reflections take one or several calls of the optimizer's model. */

@@ -1,6 +1,7 @@
 import { conclusion } from '../events/conclusion.ts';
 import { type Power, powerBasis, powerText } from '../events/power.ts';
 import type { EditState, RunState } from '../events/run-state.ts';
+import { failurePoint } from '../events/trouble.ts';
 import {
   causeText,
   editsText,
@@ -38,7 +39,7 @@ export function renderDocument(
     ...(session.fork ? [`${upper(forkText(session.fork))}.`, ''] : []),
     '## Where it stands',
     '',
-    ...standing(state),
+    ...standing(state, power),
     '',
     '## Objective',
     '',
@@ -74,8 +75,9 @@ export function renderDocument(
   return printable(lines.join('\n'));
 }
 
-function standing(state: RunState): string[] {
-  const { headline } = conclusion(state, '.');
+function standing(state: RunState, power: Power | null): string[] {
+  const { headline, next } = conclusion(state, '.', power);
+  const failure = failurePoint(state, next);
   const best = state.skills.get(state.incumbent);
   const metric = state.plan?.gate.metric;
   const unconfirmed = best && best.version > 0 && state.confirmation === null;
@@ -87,6 +89,14 @@ function standing(state: RunState): string[] {
     ...(state.ended ? [`- the search ended: ${causeText(state.ended.cause)}`] : []),
     `- rollouts started ${state.rollouts.started}, finished ${state.rollouts.finished}, unscored ${state.rollouts.finished - state.rollouts.scored}; optimizer calls ${state.calls}${state.rollouts.inherited > 0 ? `; inherited ${state.rollouts.inherited} outcomes, paid by the parent` : ''}; skill read in ${state.read[0]} of ${state.read[1]}`,
     ...unscoredTexts(state).map((text) => `- unscored: ${oneLine(text)}`),
+    ...(failure
+      ? [
+          `- **failed at** ${oneLine(failure.where)}: ${oneLine(failure.what)}${failure.line === null ? '' : ` (line ${failure.line} of the log)`}`,
+        ]
+      : []),
+    ...(state.command === null ? [] : [`- command: ${code(oneLine(state.command))}`]),
+    '- files: `best_skill.md`, `skillopt.jsonl` and `skillopt.snapshots/`, beside this one',
+    `- next, from this directory: ${oneLine(next)}`,
   ];
 }
 
@@ -159,6 +169,12 @@ function diffOf(state: RunState): string[] {
 function versionsText(versions: Readonly<Record<string, string>>): string {
   const list = Object.entries(versions).map(([k, v]) => `${k} ${v}`);
   return list.length > 0 ? list.join(', ') : 'none known';
+}
+
+/** In backticks, whatever it holds. */
+function code(text: string): string {
+  const ticks = '`'.repeat(Math.max(0, ...[...text.matchAll(/`+/g)].map((m) => m[0].length)) + 1);
+  return ticks.length === 1 ? `\`${text}\`` : `${ticks} ${text} ${ticks}`;
 }
 
 const upper = (text: string) => text.charAt(0).toUpperCase() + text.slice(1);

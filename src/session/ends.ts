@@ -21,10 +21,13 @@ export class OtherDecision extends Error {
   }
 }
 
-/** The session can't go on for a reason that is no outcome; the fix is in the failure. */
+/** The session can't go on for a reason that is no outcome; the fix is in the failure. `role` = whose work failed. */
 export class Paused extends Error {
   override readonly name = 'Paused';
-  constructor(readonly failure: Failure) {
+  constructor(
+    readonly failure: Failure,
+    readonly role: 'rollouts' | 'optimizer' | null = null,
+  ) {
     super(failure.what);
   }
 }

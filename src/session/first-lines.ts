@@ -24,6 +24,8 @@ export type SeedSkill = {
 export type CreateOptions = {
   readonly session: string;
   readonly program: string;
+  /** As it was typed, without secrets. */
+  readonly command?: string | undefined;
   readonly config: Config;
   readonly skill: SeedSkill;
   readonly pack: Pack;
@@ -57,6 +59,7 @@ export function createdEvent(o: CreateOptions): EventOf<'session.created'> {
     engine: ENGINE,
     rules: [...(o.rules ?? RULES)],
     program: o.program,
+    ...(o.command === undefined ? {} : { command: o.command }),
     seed: config.seed,
     rehearsal: isRehearsal(config),
     skill: { ...o.skill, files: [...o.skill.files], hash: shortHash(o.skill.text) },

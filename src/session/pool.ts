@@ -210,7 +210,7 @@ export class Pool {
         return;
       case 'failed': {
         const failure = await redactFailure(report.failure, this.o.redact);
-        this.cutOff(job, failure.what, report.usage);
+        this.cutOff(job, failure.what, report.usage, { failed: true });
         this.failed(job, failure);
         return;
       }
@@ -245,7 +245,7 @@ export class Pool {
         const blind = this.o.ledger.blind;
         if (blind !== null) this.stop(new Paused(cantHold(blind)));
         const down = this.unanswered.note(job.ask.task, outcome, job.unansweredWave);
-        if (down !== null) this.stop(new Paused(down));
+        if (down !== null) this.stop(new Paused(down, 'rollouts'));
         return;
       }
       default:
@@ -254,8 +254,9 @@ export class Pool {
   }
 
   /** It gave no outcome; what it has spent is counted all the same. */
-  private cutOff(job: Job, why: string, usage: Usage | undefined): void {
-    this.journal.append({ type: 'rollout.cancelled', key: job.key, why, ...(usage === undefined ? {} : { usage }) });
+  private cutOff(job: Job, why: string, usage: Usage | undefined, how: { readonly failed?: true } = {}): void {
+    const spent = usage === undefined ? {} : { usage };
+    this.journal.append({ type: 'rollout.cancelled', key: job.key, why, ...spent, ...how });
     this.o.ledger.spending.add(usage ?? unknownUsage, 'cut-off');
   }
 
@@ -275,7 +276,7 @@ export class Pool {
     }
     const alike = this.failuresInRow.filter((f) => f.code === failure.code);
     if (!failure.retryable || alike.length >= PAUSE_AFTER || this.failuresInRow.length >= 2 * PAUSE_AFTER) {
-      this.stop(new Paused(failure));
+      this.stop(new Paused(failure, 'rollouts'));
       return;
     }
     if (sameWave || this.waiting !== null) return;

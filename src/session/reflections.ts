@@ -49,7 +49,7 @@ export async function performReflection(
     if (result.kind === 'failed') {
       failures++;
       const failure = await redactFailure(result.failure, live.redact);
-      if (failures >= 3 || !failure.retryable) throw new Paused(failure);
+      if (failures >= 3 || !failure.retryable) throw new Paused(failure, 'optimizer');
       const waitMs = live.backoffMs[failures - 1] ?? live.backoffMs.at(-1) ?? 0;
       await orInterrupted(live.signal, new Promise((resolve) => setTimeout(resolve, waitMs)));
       continue;

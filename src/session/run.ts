@@ -128,16 +128,22 @@ function explain(e: unknown, session: Session): unknown {
     return stopped(session.paths.dir, e);
   }
   if (e instanceof Paused) {
-    note(session, e.failure.what, e.failure.fix);
+    const { what, where, fix } = e.failure;
+    note(session, what, fix, { where, ...(e.role === null ? {} : { role: e.role }) });
     return new SkilloptError(e.failure, { cause: e });
   }
   return e;
 }
 
 /** A marker for people; where even that can’t be written, the failure itself says enough. */
-function note(session: Session, why: string, fix: string): void {
+function note(
+  session: Session,
+  why: string,
+  fix: string,
+  failed: { readonly where?: string; readonly role?: 'rollouts' | 'optimizer' } = {},
+): void {
   try {
-    session.journal.append({ type: 'session.paused', why, fix });
+    session.journal.append({ type: 'session.paused', why, fix, ...failed });
   } catch (e) {
     if (!(e instanceof SkilloptError)) throw e;
   }

@@ -45,6 +45,8 @@ export type SessionParts = {
   readonly now: () => string;
   /** Version of this program. */
   readonly program: string;
+  /** The command as it was typed, without secrets; absent = there is none. */
+  readonly command?: string | undefined;
   /** A fresh session id. */
   readonly newId: () => string;
 };
@@ -200,6 +202,7 @@ export class Session {
       this.write({
         type: 'session.resumed',
         program: this.parts.program,
+        ...this.typed,
         file: this.file,
         wanted: bounds(this.config),
       });
@@ -222,6 +225,7 @@ export class Session {
       createdEvent({
         session: this.id,
         program: this.parts.program,
+        command: this.parts.command,
         config: this.config,
         file: this.file,
         skill: this.skill,
@@ -261,6 +265,11 @@ export class Session {
   private write<E extends Event>(event: E): E {
     this.journal.append(event);
     return event;
+  }
+
+  private get typed(): { readonly command?: string } {
+    const { command } = this.parts;
+    return command === undefined ? {} : { command };
   }
 
   /** Nothing new is started for a while, in the log. */
