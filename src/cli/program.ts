@@ -6,6 +6,7 @@ import { forkCommand } from './commands/fork.ts';
 import { lintCommand } from './commands/lint.ts';
 import { runCommand } from './commands/run.ts';
 import { statusCommand } from './commands/status.ts';
+import { tryCommand } from './commands/try.ts';
 import { verifyCommand } from './commands/verify.ts';
 import type { CommandContext } from './context.ts';
 
@@ -24,7 +25,16 @@ export function makeProgram(context: CommandContext): Command {
     .configureOutput({ writeErr() {}, outputError() {} })
     .showSuggestionAfterError(true)
     .addHelpText('after', AFTER);
-  for (const add of [demoCommand, runCommand, finalizeCommand, statusCommand, verifyCommand, forkCommand, lintCommand])
+  for (const add of [
+    demoCommand,
+    runCommand,
+    finalizeCommand,
+    statusCommand,
+    verifyCommand,
+    forkCommand,
+    tryCommand,
+    lintCommand,
+  ])
     add(program, context);
   for (const command of program.commands)
     command

@@ -1,5 +1,6 @@
 import type { Config } from '../config/schema.ts';
 import type { RunState } from '../events/run-state.ts';
+import { type Edit, editHash } from '../ports/edit.ts';
 import { fail, SkilloptError } from '../ports/failure.ts';
 import { type AfterRun, afterRun, afterRunLines } from '../report/after-run.ts';
 import { Control } from '../session/control.ts';
@@ -32,12 +33,14 @@ export type SearchOptions = {
   readonly allowUnsandboxed: boolean;
   readonly stage: Stage;
   readonly show: Show;
+  /** Edits of the user, and whether the search goes on when the gate has decided about them. */
+  readonly ownEdits?: { readonly edits: readonly Edit[]; readonly goOn: boolean };
   /** The first line where there is no screen. */
   readonly title?: string;
 };
 
 /** The report after a run, as data and as lines; the command prints it. */
-export type Searched = { readonly report: AfterRun; readonly lines: readonly string[] };
+export type Searched = { readonly report: AfterRun; readonly lines: readonly string[]; readonly state: RunState };
 
 /** Opens or resumes a session, runs it to its end and reports. The same for `demo`, `run` and `finalize`. */
 export async function search(o: SearchOptions): Promise<Searched> {
@@ -108,7 +111,7 @@ async function searchOn(surface: Surface, o: SearchOptions, onStop: (left: Searc
       if (o.stage.abort.signal.aborted) throw stopped(o.dir);
       const left = report();
       const lines = ['left        as it was; the same command goes on any time', ...afterRunLines(left, session.state)];
-      return { report: left, lines };
+      return { report: left, lines, state: session.state };
     }
     if (o.stage.abort.signal.aborted) throw stopped(o.dir);
     for (const left of await rollouts.sweep()) surface.say(`swept       ${left}`);
@@ -120,6 +123,7 @@ async function searchOn(surface: Surface, o: SearchOptions, onStop: (left: Searc
       if (session.isNew) session.note(text);
       else surface.say(`warning     ${text}`);
     }
+    const decided = o.ownEdits === undefined ? null : handIn(o.ownEdits, control);
     const run = runSession(session, {
       rollouts,
       proposals,
@@ -134,6 +138,7 @@ async function searchOn(surface: Surface, o: SearchOptions, onStop: (left: Searc
       finalize: o.finalize,
     });
     await run.catch((e: unknown) => {
+      if (decided?.() && e instanceof SkilloptError && e.failure.code === 'interrupted') return;
       const held = session.state.paused !== null; // by what the failure says: what is there is worth telling
       if (e instanceof SkilloptError && (held || e.failure.code === 'interrupted'))
         onStop(withLines(report(), session.state, ''));
@@ -145,9 +150,27 @@ async function searchOn(surface: Surface, o: SearchOptions, onStop: (left: Searc
   }
 }
 
+/** Hands the user's edits in; the search is stopped when nothing of them is left to be decided. Says whether it was. */
+function handIn({ edits, goOn }: NonNullable<SearchOptions['ownEdits']>, control: Control): () => boolean {
+  const open = new Set(edits.map(editHash));
+  let decided = false;
+  for (const edit of edits) control.send({ kind: 'edit', edit });
+  control.subscribe((event) => {
+    if (event.type === 'gate.decided') for (const edit of event.edits) open.delete(edit);
+    else if (event.type === 'screening.decided' && !event.kept) open.delete(event.edit);
+    else if (event.type === 'edit.rejected' && event.edit !== null && event.reason !== 'in-draft')
+      open.delete(event.edit);
+    else return;
+    if (open.size > 0 || decided || goOn) return;
+    decided = true;
+    control.stop();
+  });
+  return () => decided;
+}
+
 /** The report below a blank line. */
 function withLines(report: AfterRun, state: RunState, ...below: readonly string[]): Searched {
-  return { report, lines: ['', ...afterRunLines(report, state), ...below] };
+  return { report, lines: ['', ...afterRunLines(report, state), ...below], state };
 }
 
 /** Something was performed here before, and it stopped on the way. */
