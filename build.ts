@@ -4,7 +4,8 @@ import { basename, dirname, join, resolve } from 'node:path';
 /**
  * Builds the one binary: `bun build.ts [--target=bun-linux-arm64] [--outfile=dist/skillopt]`. With `--entry=FILE` the
  * same is made of another program, to compare with.
- * The examples are embedded; modes get lost on the way, so a list of what is executable goes with them.
+ * The examples are embedded, each with the pack of its name from `tasks/`; modes get lost on the way, so a list of what is
+ * executable goes with them.
  */
 const arg = (name: string) => process.argv.find((a) => a.startsWith(`--${name}=`))?.split('=')[1];
 const out = resolve(arg('outfile') ?? 'dist/skillopt');
@@ -17,6 +18,8 @@ const scratch = mkdtempSync(join(dirname(out), '.build-'));
 process.on('exit', () => rmSync(scratch, { recursive: true, force: true }));
 const assets = join(scratch, 'examples');
 cpSync(join(root, 'examples'), assets, { recursive: true });
+for (const pack of readdirSync(join(root, 'tasks'), { withFileTypes: true }).filter((entry) => entry.isDirectory()))
+  cpSync(join(root, 'tasks', pack.name), join(assets, pack.name, 'tasks'), { recursive: true });
 const executables = readdirSync(assets, { recursive: true, encoding: 'utf8' })
   .filter((path) => statSync(join(assets, path)).isFile() && (statSync(join(assets, path)).mode & 0o100) !== 0)
   .sort();

@@ -16,12 +16,19 @@ function root(): string {
   return Bun.isStandaloneExecutable ? join(import.meta.dir, 'examples') : join(import.meta.dir, '..', '..', 'examples');
 }
 
+/** Where a path of an example lies. A pack of its name below the checkout's `tasks/` is its pack, as in the binary. */
+function placeOf(example: string, path: string): string {
+  const own = join(exampleDir(example), path);
+  if (Bun.isStandaloneExecutable || existsSync(own) || !/^tasks(\/|$)/.test(path)) return own;
+  return join(root(), '..', 'tasks', example, path.slice('tasks'.length));
+}
+
 /** Files that have to be executable: the binary keeps contents, not modes, so the build writes this list. */
 const EXECUTABLES = '.executables.json';
 
 function isExecutable(example: string, path: string): boolean {
   const list = join(root(), EXECUTABLES);
-  if (!Bun.isStandaloneExecutable) return (statSync(join(root(), example, path)).mode & 0o100) !== 0;
+  if (!Bun.isStandaloneExecutable) return (statSync(placeOf(example, path)).mode & 0o100) !== 0;
   const names = JSON.parse(readFileSync(list, 'utf8')) as readonly string[];
   return names.includes(`${example}/${path}`);
 }
@@ -42,17 +49,17 @@ function exampleDir(name: string): string {
 
 /** A text file of an example. */
 export function exampleText(name: string, path: string): string {
-  return readFileSync(join(exampleDir(name), path), 'utf8');
+  return readFileSync(placeOf(name, path), 'utf8');
 }
 
 /** Whether an example has this file. */
 export function exampleHas(name: string, path: string): boolean {
-  return existsSync(join(exampleDir(name), path));
+  return existsSync(placeOf(name, path));
 }
 
 /** Writes a folder of an example to `to`, modes intact. */
 export function writeExample(name: string, path: string, to: string): void {
-  const from = join(exampleDir(name), path);
+  const from = placeOf(name, path);
   try {
     for (const file of filesBelow(from)) {
       const target = join(to, file);

@@ -15,7 +15,7 @@ function newest(path: string): number {
 export function builtBinary(): string {
   const path = join(root, 'dist/skillopt');
   const builtMs = existsSync(path) ? statSync(path).mtimeMs : 0;
-  if (builtMs < Math.max(...['build.ts', 'examples', 'src'].map((name) => newest(join(root, name))))) build();
+  if (builtMs < Math.max(...['build.ts', 'examples', 'src', 'tasks'].map((name) => newest(join(root, name))))) build();
   return path;
 }
 
