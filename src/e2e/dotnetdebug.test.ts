@@ -52,6 +52,8 @@ function writtenForms(one: Known, value: string): readonly string[] {
     `Line 1 and \`none\` come to mind.\r\n${cause(`CAUSE: ${one.cause}`)}\r\nANSWER: ${value}\r\n`,
     `${cause('CAUSE: not-known\n')}ANSWER: 1000001\nNo, that is wrong.\n${answerOf(one, value)}`,
     `${cause(`**CAUSE:** ${one.cause}\n`)}**ANSWER:** ${value}`,
+    `<think>\nANSWER: 1000001?\n</think>\n\`\`\`\n${cause(`CAUSE: ${one.cause}\n`)}ANSWER: ${value}\n\`\`\``,
+    `${cause(`> CAUSE: ${one.cause}\n`)}> ANSWER: ${value}`,
   ];
   if (isJson)
     return [
