@@ -204,7 +204,7 @@ describe('verify', () => {
 
   const firstText = (place: Place) => {
     const hash = String(place.events(demo).find((e) => e.type === 'rollout.finished')?.trajectory);
-    return place.path(demo, '.skillopt/texts', hash.slice(0, 2), `${hash}.txt`);
+    return place.path(demo, '.skillopt/texts', `${hash}.txt`);
   };
   const best = 'best_skill.md';
   const snapshot = (n: number) => `skillopt.snapshots/skill_v000${n}.md`;

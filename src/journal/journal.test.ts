@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'bun:test';
-import { appendFileSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { appendFileSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { sha256 } from '../ports/hash.ts';
 import { GENESIS, Journal, readLog, readText } from './journal.ts';
 import { chainHash } from './lines.ts';
 import { takeLock } from './lock.ts';
@@ -205,10 +206,27 @@ describe('texts by hash', () => {
       const texts = new TextFiles(dir);
       const hash = await texts.put('hello');
       expect([texts.get(hash), texts.check(hash), texts.check('0'.repeat(64))]).toEqual(['hello', 'ok', 'missing']);
-      expect(readdirSync(join(dir, hash.slice(0, 2)))).toEqual([`${hash}.txt`]);
-      appendFileSync(join(dir, hash.slice(0, 2), `${hash}.txt`), '!');
+      expect(readdirSync(dir)).toEqual([`${hash}.txt`]);
+      appendFileSync(join(dir, `${hash}.txt`), '!');
       expect(texts.check(hash)).toBe('changed');
       expect(() => texts.get(hash)).toThrow('changed');
+    } finally {
+      rmSync(dir, { recursive: true, force: true });
+    }
+  });
+
+  test('are read, and not written anew, where older sessions have them; a folder that is gone is made again', async () => {
+    const dir = mkdtempSync(join(tmpdir(), 'skillopt-journal-'));
+    try {
+      const [hash, other] = [sha256('hello'), sha256('other')];
+      mkdirSync(join(dir, hash.slice(0, 2)));
+      writeFileSync(join(dir, hash.slice(0, 2), `${hash}.txt`), 'hello');
+      const texts = new TextFiles(dir);
+      expect(await texts.put('hello')).toBe(hash);
+      expect([readdirSync(dir), texts.get(hash), texts.check(hash)]).toEqual([[hash.slice(0, 2)], 'hello', 'ok']);
+      rmSync(dir, { recursive: true });
+      await texts.put('other');
+      expect([readdirSync(dir), [...(texts.listed() ?? [])]]).toEqual([[`${other}.txt`], [other]]);
     } finally {
       rmSync(dir, { recursive: true, force: true });
     }

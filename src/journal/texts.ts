@@ -1,6 +1,7 @@
 import {
   closeSync,
   existsSync,
+  fsync,
   fsyncSync,
   mkdirSync,
   openSync,
@@ -10,8 +11,8 @@ import {
   rmSync,
   writeSync,
 } from 'node:fs';
-import { mkdir, open, rename, rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
+import { promisify } from 'node:util';
 import { fail } from '../ports/failure.ts';
 import { sha256 } from '../ports/hash.ts';
 import { diskFailure } from './journal.ts';
@@ -29,24 +30,31 @@ export interface Texts {
 export class TextFiles implements Texts {
   constructor(private readonly dir: string) {}
 
+  /** All in one folder: to make a folder takes a file system longer than to make a file. */
   private path(hash: string): string {
-    return join(this.dir, hash.slice(0, 2), `${hash}.txt`);
+    return join(this.dir, `${hash}.txt`);
+  }
+
+  /** Where a text stands or belongs: older sessions have a folder for each two letters. */
+  pathOf(hash: string): string {
+    const older = join(this.dir, hash.slice(0, 2), `${hash}.txt`);
+    return !existsSync(this.path(hash)) && existsSync(older) ? older : this.path(hash);
   }
 
   async put(text: string): Promise<string> {
     const hash = sha256(text);
-    const path = this.path(hash);
+    const path = this.pathOf(hash);
     if (!existsSync(path)) await writeWholeBeside(path, text, 0o600);
     return hash;
   }
 
   get(hash: string): string {
-    const state = this.check(hash);
-    if (state === 'ok') return readFileSync(this.path(hash), 'utf8');
+    const { state, text } = this.read(hash);
+    if (state === 'ok') return text;
     throw fail(
       'log-broken',
       `a text that the log names is ${state}`,
-      this.path(hash),
+      this.pathOf(hash),
       'restore the session’s .skillopt folder from a copy',
     );
   }
@@ -63,47 +71,65 @@ export class TextFiles implements Texts {
   }
 
   check(hash: string): 'ok' | 'missing' | 'changed' {
-    let text: string;
+    return this.read(hash).state;
+  }
+
+  private read(hash: string): { readonly state: 'ok' | 'missing' | 'changed'; readonly text: string } {
     try {
-      text = readFileSync(this.path(hash), 'utf8');
+      const text = readFileSync(this.pathOf(hash), 'utf8');
+      return { state: sha256(text) === hash ? 'ok' : 'changed', text };
     } catch {
-      return 'missing';
+      return { state: 'missing', text: '' };
     }
-    return sha256(text) === hash ? 'ok' : 'changed';
   }
 }
 
 let writes = 0;
 const siblingOf = (path: string) => `${path}.${process.pid}-${++writes}.tmp`;
 
-/** As `writeWhole`, while the event loop goes on: the disk may take its time. */
+/** As `writeWhole`; the event loop goes on while the disk takes its time to sync. */
 async function writeWholeBeside(path: string, text: string, mode: number): Promise<void> {
   const sibling = siblingOf(path);
   try {
-    await mkdir(dirname(path), { recursive: true });
-    const file = await open(sibling, 'wx', mode);
+    const fd = openInFolder(sibling, mode);
     try {
-      await file.writeFile(text);
-      await file.sync();
+      writeAll(fd, text);
+      await toDisk(fd);
     } finally {
-      await file.close();
+      closeSync(fd);
     }
-    await rename(sibling, path);
+    renameSync(sibling, path);
   } catch (cause) {
-    await rm(sibling, { force: true }).catch(() => {});
+    rmSync(sibling, { force: true });
     throw diskFailure('a file can’t be written', path, cause);
   }
+}
+
+const toDisk = promisify(fsync);
+
+/** Opens a new file; its folder is made only where it is missing. */
+function openInFolder(path: string, mode: number): number {
+  try {
+    return openSync(path, 'wx', mode);
+  } catch (cause) {
+    if ((cause as { code?: string }).code !== 'ENOENT') throw cause;
+    mkdirSync(dirname(path), { recursive: true });
+    return openSync(path, 'wx', mode);
+  }
+}
+
+function writeAll(fd: number, text: string): void {
+  const bytes = Buffer.from(text);
+  for (let at = 0; at < bytes.length; ) at += writeSync(fd, bytes, at);
 }
 
 /** Writes a file whole or not at all: a sibling, synced, then renamed over it. */
 export function writeWhole(path: string, text: string, mode = 0o644): void {
   const sibling = siblingOf(path);
   try {
-    mkdirSync(dirname(path), { recursive: true });
-    const fd = openSync(sibling, 'wx', mode);
+    const fd = openInFolder(sibling, mode);
     try {
-      const bytes = Buffer.from(text);
-      for (let at = 0; at < bytes.length; ) at += writeSync(fd, bytes, at);
+      writeAll(fd, text);
       fsyncSync(fd);
     } finally {
       closeSync(fd);

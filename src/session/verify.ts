@@ -77,7 +77,7 @@ export async function verifySession(dir: string, render: RenderDocument): Promis
   });
 
   checkDocument(paths.document, document, named, namedLine, rendered, end.head, problems);
-  checkTexts(logged, new TextFiles(paths.texts), paths.texts, problems);
+  checkTexts(logged, new TextFiles(paths.texts), problems);
   checkSkillFiles(fold.state, paths, problems);
   if (!logged.created || !logged.splits || !logged.plan) return report(false, false);
   const { created, splits, plan } = logged;
@@ -161,7 +161,7 @@ function checkDocument(
     problems.push({ kind: 'not derived', where: path, what: 'its text is not what the log says' });
 }
 
-function checkTexts(logged: Logged, texts: TextFiles, dir: string, problems: Problem[]): void {
+function checkTexts(logged: Logged, texts: TextFiles, problems: Problem[]): void {
   // listed once: a session that was moved without its texts names very many that are not there
   const listed = texts.listed();
   for (const [hash, line] of logged.trajectories()) {
@@ -169,13 +169,13 @@ function checkTexts(logged: Logged, texts: TextFiles, dir: string, problems: Pro
     if (state === 'missing')
       problems.push({
         kind: 'missing text',
-        where: `${dir}/${hash.slice(0, 2)}/${hash}.txt`,
+        where: texts.pathOf(hash),
         what: `the trajectory of line ${line} is gone`,
       });
     if (state === 'changed')
       problems.push({
         kind: 'changed',
-        where: `${dir}/${hash.slice(0, 2)}/${hash}.txt`,
+        where: texts.pathOf(hash),
         what: `the trajectory of line ${line} is not what it was`,
       });
   }
