@@ -6,9 +6,16 @@ import { refusedUsage } from './price.ts';
 import { kindOf, type Refusal, refusalOf } from './refusal.ts';
 import type { Redirect, Silence, Wire } from './wire.ts';
 
-/** A stream that holds what is no event of its protocol. */
+/** A stream that holds what is no event of its protocol, or a failure: `error` is what the server said of it. */
 export class BadStream extends Error {
   override readonly name = 'BadStream';
+
+  constructor(
+    message: string,
+    readonly error?: unknown,
+  ) {
+    super(message);
+  }
 }
 
 /** What a call over HTTP failed of. `spent` is what is known of the spend when the request reached the model. */

@@ -7,7 +7,7 @@ import { chatBody } from './openai-body.ts';
 import { ChatReader } from './openai-reader.ts';
 import { kindOf } from './refusal.ts';
 import { longestTimerMs } from './timer.ts';
-import { asStream } from './whole-reply.ts';
+import { chunkOf, isWhole } from './whole-reply.ts';
 import type { Wire } from './wire.ts';
 
 /** A model behind Chat Completions, streamed by the official client: OpenAI, and whoever speaks its protocol. */
@@ -36,22 +36,24 @@ export function openAiModel(endpoint: Endpoint): Model {
 
   return httpModel(endpoint, async (request, key, wire, draft) => {
     client ??= made(key);
-    const { chat } = await client;
+    const known = await client;
     const over: WithWire = { [itsWire]: wire };
     const send = (withUsage: boolean) =>
-      chat.completions.create(chatBody(request, endpoint, withUsage), { fetchOptions: over as object });
-    if (tellsUsage !== null) return consume(await send(tellsUsage), draft);
+      known.chat.completions
+        .create(chatBody(request, endpoint, withUsage), { fetchOptions: over as object })
+        .asResponse();
+    if (tellsUsage !== null) return consume(known, await send(tellsUsage), draft);
     try {
-      const stream = await send(true);
+      const answer = await send(true);
       tellsUsage = true;
-      return await consume(stream, draft);
+      return await consume(known, answer, draft);
     } catch (error) {
       if (!mayMindUsage(wire)) throw error;
       wire.refusal = null;
       draft.requests += 1;
-      const stream = await send(false);
+      const answer = await send(false);
       tellsUsage = false;
-      return consume(stream, draft);
+      return consume(known, answer, draft);
     }
   });
 }
@@ -63,7 +65,7 @@ type WithWire = { readonly [itsWire]?: Wire };
 async function overItsWire(input: string | URL | Request, init?: RequestInit): Promise<Response> {
   const { [itsWire]: wire, ...options } = (init ?? {}) as RequestInit & WithWire;
   if (wire === undefined) throw new Error('a request without its wire');
-  return asStream(await wire.fetch(input, options));
+  return wire.fetch(input, options);
 }
 
 /** Some servers refuse what they do not know, and each says so in its own words: it is tried once without. */
@@ -71,7 +73,13 @@ function mayMindUsage({ refusal }: Wire): boolean {
   return refusal !== null && (refusal.status === 400 || refusal.status === 422) && kindOf(refusal) === 'bad-request';
 }
 
-async function consume(stream: AsyncIterable<OpenAI.ChatCompletionChunk>, draft: Draft): Promise<void> {
+async function consume(client: OpenAI, answer: Response, draft: Draft): Promise<void> {
   const reader = new ChatReader(draft);
-  for await (const chunk of stream) reader.read(chunk);
+  if (isWhole(answer)) {
+    const chunk = chunkOf(await answer.text());
+    if (chunk !== null) reader.read(chunk);
+    return;
+  }
+  const { Stream } = await import('openai/streaming');
+  for await (const chunk of Stream.fromSSEResponse(answer, new AbortController(), client)) reader.read(chunk);
 }

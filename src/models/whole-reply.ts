@@ -1,17 +1,15 @@
-/**
- * Some servers do not stream, though they are asked to: they send the whole completion as JSON. It is handed on as a
- * stream of one chunk, so that there is one way of reading. What is no completion is handed on as it is.
- */
-export async function asStream(response: Response): Promise<Response> {
-  if (!/^application\/json\b/i.test(response.headers.get('content-type') ?? '')) return response;
-  const text = await response.text();
-  const chunk = chunkOf(text);
-  if (chunk === null) return new Response(text, { status: response.status, headers: response.headers });
-  const body = `data: ${JSON.stringify(chunk)}\n\ndata: [DONE]\n\n`;
-  return new Response(body, { status: response.status, headers: { 'content-type': 'text/event-stream' } });
+import { BadStream } from './http-errors.ts';
+
+/** Some servers do not stream, though they are asked to: they send the whole completion as JSON. */
+export function isWhole(response: Response): boolean {
+  return /^application\/json\b/i.test(response.headers.get('content-type') ?? '');
 }
 
-function chunkOf(text: string): object | null {
+/**
+ * The whole completion as the one chunk of a stream, so that there is one way of reading; null = it is no completion.
+ * Throws `BadStream` when the server says beside it that it failed.
+ */
+export function chunkOf(text: string): object | null {
   let whole: unknown;
   try {
     whole = JSON.parse(text);
@@ -20,6 +18,8 @@ function chunkOf(text: string): object | null {
   }
   const choices = fields(whole).choices;
   if (!Array.isArray(choices)) return null;
+  const { error } = fields(whole);
+  if (error) throw new BadStream('a failure beside the completion', error);
   return {
     ...fields(whole),
     object: 'chat.completion.chunk',
