@@ -11,46 +11,50 @@ const seeds = [9000, 9001, 9002];
 const target = 'openai-compatible/target';
 
 /** What the loop costs beside the model, and how it uses its workers, on the simulated world over HTTP. Needs python3. */
-export async function loopFigures(binary: string): Promise<readonly Figure[]> {
-  const server = await startWorldServer();
-  try {
-    const eight = await uses(binary, server, 8);
-    const four = await uses(binary, server, 4);
-    return [
-      await costFigure(binary, server),
-      shareFigure('workers-8', eight, 8, 0.5),
-      shareFigure('workers-4', four, 4, 0.75),
-      phasesFigure(eight),
-      vainFigure(eight),
-      await sharedFigure(server),
-    ];
-  } finally {
-    await server.stop();
-  }
+export function loopFigures(binary: string): Promise<readonly Figure[]> {
+  // taken away at the end: file systems make new files slowly where many have just been removed
+  return inScratch(async (folder) => {
+    const server = await startWorldServer();
+    try {
+      const place = { binary, server, folder };
+      const eight = await uses(place, 8);
+      const four = await uses(place, 4);
+      return [
+        await costFigure(place),
+        shareFigure('workers-8', eight, 8, 0.5),
+        shareFigure('workers-4', four, 4, 0.75),
+        phasesFigure(eight),
+        vainFigure(eight),
+        await sharedFigure(place),
+      ];
+    } finally {
+      await server.stop();
+    }
+  });
 }
+
+/** What is measured, the server, and the folder in which the sessions lie. */
+type Place = { readonly binary: string; readonly server: WorldServer; readonly folder: string };
 
 /** One session of the binary on one world; the work is handed its directory when it has ended. */
 async function session<T>(
-  binary: string,
-  server: WorldServer,
+  { binary, server, folder }: Place,
   o: { readonly seed: number; readonly workers: number; readonly latencyMs: number },
   work: (dir: string, world: MadeWorld) => Promise<T>,
 ): Promise<T> {
   const world = await makeWorld(server, { preset: 'large-low', seed: o.seed, latency_ms: o.latencyMs });
-  return inScratch(async (folder) => {
-    const dir = join(folder, 'session');
-    layOutWorld(dir, world, { budget: { rollouts: budget }, workers: o.workers, seed: String(o.seed) });
-    await outputOf([binary, 'run', dir, '--yes', '--plain'], { env: plainEnvironment(folder) });
-    const result = await work(dir, world);
-    await world.forget();
-    return result;
-  });
+  const dir = join(folder, `${o.seed}-${o.workers}-${o.latencyMs}`);
+  layOutWorld(dir, world, { budget: { rollouts: budget }, workers: o.workers, seed: String(o.seed) });
+  await outputOf([binary, 'run', dir, '--yes', '--plain'], { env: plainEnvironment(folder) });
+  const result = await work(dir, world);
+  await world.forget();
+  return result;
 }
 
-async function uses(binary: string, server: WorldServer, workers: number): Promise<readonly Use[]> {
+async function uses(place: Place, workers: number): Promise<readonly Use[]> {
   const list: Use[] = [];
   for (const seed of seeds)
-    list.push(await session(binary, server, { seed, workers, latencyMs }, async (dir) => workDone(dir, workers)));
+    list.push(await session(place, { seed, workers, latencyMs }, async (dir) => workDone(dir, workers)));
   return list;
 }
 
@@ -106,17 +110,17 @@ function vainFigure(list: readonly Use[]): Figure {
 }
 
 /** What the loop, log and files cost a rollout beside a bare client that sends the same requests, without latency. */
-async function costFigure(binary: string, server: WorldServer): Promise<Figure> {
+async function costFigure(place: Place): Promise<Figure> {
   const ours: number[] = [];
   const bare: number[] = [];
   for (const seed of seeds) {
-    const use = await session(binary, server, { seed, workers: 1, latencyMs: 0 }, async (dir, world) => {
+    const use = await session(place, { seed, workers: 1, latencyMs: 0 }, async (dir, world) => {
       const { wallMs, started } = workDone(dir, 1);
       const calls = Object.values((await world.stats()).optimizer_calls).reduce((a, b) => a + b, 0);
       return { wallMs, started, calls };
     });
     ours.push(use.wallMs / use.started);
-    bare.push((await bareMs(server, seed, use.started + use.calls)) / use.started);
+    bare.push((await bareMs(place.server, seed, use.started + use.calls)) / use.started);
   }
   const [oursMs, bareClientMs] = [median(ours), median(bare)];
   return {
@@ -141,29 +145,27 @@ async function bareMs(server: WorldServer, seed: number, requests: number): Prom
 }
 
 /** Four sessions in one process that share eight workers. */
-async function sharedFigure(server: WorldServer): Promise<Figure> {
+async function sharedFigure({ server, folder }: Place): Promise<Figure> {
   const list = [...seeds, 9003];
-  return inScratch(async (folder) => {
-    const dirs: string[] = [];
-    for (const seed of list) {
-      const world = await makeWorld(server, { preset: 'large-low', seed, latency_ms: latencyMs });
-      const dir = join(folder, String(seed));
-      layOutWorld(dir, world, { budget: { rollouts: budget }, workers: 8, seed: String(seed) });
-      dirs.push(dir);
-    }
-    const command = [process.execPath, join(import.meta.dir, 'shared-child.ts'), '8', ...dirs];
-    const out = await outputOf(command, { env: plainEnvironment(folder) });
-    // as long as all of them run, none is without work for lack of a partner
-    const { consumed, wallMs } = JSON.parse(out) as Part;
-    return {
-      name: 'shared',
-      what: `share of 8 workers that consumed rollouts of ${list.length} sessions fill until the first has ended (${target})`,
-      value: shareOf({ consumed, wallMs }, 8),
-      unit: '×',
-      target: { atLeast: 0.9 },
-      n: 1,
-      measured: { consumed, wallMs },
-      note: '',
-    };
-  });
+  const dirs: string[] = [];
+  for (const seed of list) {
+    const world = await makeWorld(server, { preset: 'large-low', seed, latency_ms: latencyMs });
+    const dir = join(folder, `${seed}-shared`);
+    layOutWorld(dir, world, { budget: { rollouts: budget }, workers: 8, seed: String(seed) });
+    dirs.push(dir);
+  }
+  const command = [process.execPath, join(import.meta.dir, 'shared-child.ts'), '8', ...dirs];
+  const out = await outputOf(command, { env: plainEnvironment(folder) });
+  // as long as all of them run, none is without work for lack of a partner
+  const { consumed, wallMs } = JSON.parse(out) as Part;
+  return {
+    name: 'shared',
+    what: `share of 8 workers that consumed rollouts of ${list.length} sessions fill until the first has ended (${target})`,
+    value: shareOf({ consumed, wallMs }, 8),
+    unit: '×',
+    target: { atLeast: 0.9 },
+    n: 1,
+    measured: { consumed, wallMs },
+    note: '',
+  };
 }
