@@ -10,10 +10,11 @@ export type Place = {
 
 type Waiter = { readonly enter: () => void };
 
-const firstLimit = 2;
+/** As many as a pool has at most unless it is told otherwise: so many at once are nothing unusual for any endpoint. */
+const firstLimit = 8;
 
 /**
- * How many calls may run at one endpoint at once. It starts low, grows by one with each success while all places were
+ * How many calls may run at one endpoint at once. It starts with a few, grows by one with each success while all places were
  * taken, and is halved when the endpoint refuses, once per episode: until a call that started after the cut succeeds.
  * All models of one endpoint share one lane.
  */

@@ -215,7 +215,7 @@ describe('calls at one endpoint', () => {
     const lane = new Lane();
     const model = ready([status(429, {}, { 'retry-after-ms': '1' }), well], { lane });
     await calling(model).call;
-    expect(lane.limit).toBe(2 / 2 + 1);
+    expect(lane.limit).toBe(8 / 2);
     expect(server?.requests.length).toBe(2);
   });
 });
