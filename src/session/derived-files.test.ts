@@ -1,9 +1,22 @@
 import { expect, test } from 'bun:test';
 import { kindOf, syncBy } from '../events/events.ts';
-import { telling } from './derived-files.ts';
+import { frequent, telling } from './derived-files.ts';
 
 test('an event after which files are written is on the disk before they are', () => {
   for (const type of telling) expect([type, syncBy(type)]).toEqual([type, 'now']);
+});
+
+test('what ends or pauses something, and another best skill, is told on the spot, the rest within a second', () => {
+  for (const type of frequent) expect(telling.has(type)).toBe(true);
+  const atOnce = [
+    'plan.fixed',
+    'incumbent.changed',
+    'confirmation.finished',
+    'session.ended',
+    'session.paused',
+  ] as const;
+  for (const type of [...atOnce, 'finalize.started', 'finalize.finished'] as const)
+    expect([type, telling.has(type), frequent.has(type)]).toEqual([type, true, false]);
 });
 
 test('what opens the sealed test, ends the search or comes from outside waits for nothing', () => {

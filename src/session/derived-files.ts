@@ -39,6 +39,12 @@ export const telling: ReadonlySet<LoggedEvent['type']> = new Set([
   'finalize.finished',
 ]);
 
+/** Of these, the ones that may follow each other within milliseconds: what they tell is written at most so often. */
+export const frequent: ReadonlySet<LoggedEvent['type']> = new Set(['evaluation.finished', 'gate.decided']);
+
+/** Milliseconds for which files may be behind the log while work goes on. */
+export const BEHIND_MS = 1_000;
+
 /**
  * `best_skill.md`, the snapshots and `skillopt.md`: written whole after their event, rebuilt at open. A file that is
  * not the rendering of some prefix of the log is the user's: it is set aside, never overwritten, at open and later.
@@ -84,11 +90,6 @@ export class DerivedFiles {
     this.keepForeign(this.paths.document, (text) => text === this.ourDocument);
     this.keepForeign(this.paths.best, (text) => ours.some((s) => s.text === text));
     for (const { version, text } of ours) this.keepForeign(this.paths.snapshot(version), (found) => found === text);
-  }
-
-  /** After an event of the running session. */
-  after(event: LoggedEvent, state: RunState, head: Head): void {
-    if (telling.has(event.type)) this.write(state, head);
   }
 
   /** Writes everything as the log says it is. */

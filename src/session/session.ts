@@ -13,7 +13,7 @@ import { TextFiles } from '../journal/texts.ts';
 import type { Pack, Task } from '../ports/task.ts';
 import { checkLimit, reserves } from './actual-ledger.ts';
 import { checkPackCopy, checkSkillCopy } from './copies.ts';
-import { DerivedFiles, type RenderDocument } from './derived-files.ts';
+import { BEHIND_MS, DerivedFiles, frequent, type RenderDocument, telling } from './derived-files.ts';
 import { bounds, effectiveConfig, type Flags, refuseLate, refuseOther } from './effective-config.ts';
 import {
   checkBudget,
@@ -28,6 +28,7 @@ import {
 } from './first-lines.ts';
 import { Logged } from './logged.ts';
 import { type SessionPaths, sessionPaths } from './paths.ts';
+import { Seldom } from './seldom.ts';
 import { checkUpgrade } from './upgrade.ts';
 
 /** What the session needs of other rooms, handed in by `cli`. */
@@ -58,6 +59,11 @@ export type SessionParts = {
 export class Session {
   private warnings: string[] = [];
   private begun = false;
+  /** The derived files: they name the last line, which has to be on the disk before them. */
+  private readonly files = new Seldom(() => {
+    this.journal.sync();
+    this.derived.write(this.fold.state, this.journal.position);
+  }, BEHIND_MS);
 
   private constructor(
     readonly paths: SessionPaths,
@@ -194,8 +200,9 @@ export class Session {
     this.derived.setForeignAside(this.fold.state);
     this.derived.sweepHalfWritten();
     this.begun = true;
-    journal.onAppend((event) => {
-      this.derived.after(event, this.fold.state, journal.position);
+    journal.onAppend(({ type }) => {
+      if (frequent.has(type)) this.files.ask();
+      else if (telling.has(type)) this.files.now();
     });
     if (logged.created === null) logged.created = this.write(first.created);
     else
@@ -212,7 +219,7 @@ export class Session {
     logged.splits ??= this.write(first.splits);
     logged.plan ??= this.write(first.plan);
     if (logged.workers !== o.workers) this.write({ type: 'concurrency.changed', workers: o.workers });
-    this.derived.write(this.fold.state, journal.position);
+    this.files.now();
     this.warn();
     logged.lose((event) => this.write(event));
     return loopPlan(logged.created, logged.splits, logged.plan);
@@ -298,12 +305,12 @@ export class Session {
   close(): void {
     try {
       if (!this.begun || this.logged.plan === null) return;
-      this.journal.sync(); // the document names the last line
-      this.derived.write(this.fold.state, this.journal.position);
+      this.files.now();
       if (this.warnings.length === 0) return;
       this.warn(); // of files that were changed while we worked
-      this.derived.write(this.fold.state, this.journal.position);
+      this.files.now();
     } finally {
+      this.files.stop();
       this.journal.close();
       this.lock.release();
     }
