@@ -21,13 +21,20 @@ import { diskFailure } from './journal.ts';
 export interface Texts {
   /** Keeps a text; its hash, as soon as it is on the disk. */
   put(text: string): Promise<string>;
-  /** The text, or a failure that tells *missing* from *changed*. */
+  /** The text, or a failure that tells *missing* from *changed*. What was put may be told from memory. */
   get(hash: string): string;
   /** What is wrong with a text, without throwing. */
   check(hash: string): 'ok' | 'missing' | 'changed';
 }
 
+/** Most UTF-16 units of texts that are remembered: what was put last is mostly read next. */
+const REMEMBERED = 4_000_000;
+
 export class TextFiles implements Texts {
+  /** What this process has put, the oldest first, and its length in all. */
+  private readonly remembered = new Map<string, string>();
+  private rememberedLength = 0;
+
   constructor(private readonly dir: string) {}
 
   /** All in one folder: to make a folder takes a file system longer than to make a file. */
@@ -45,10 +52,24 @@ export class TextFiles implements Texts {
     const hash = sha256(text);
     const path = this.pathOf(hash);
     if (!existsSync(path)) await writeWholeBeside(path, text, 0o600);
+    this.remember(hash, text);
     return hash;
   }
 
+  private remember(hash: string, text: string): void {
+    if (this.remembered.has(hash)) return;
+    this.remembered.set(hash, text);
+    this.rememberedLength += text.length;
+    for (const [oldest, { length }] of this.remembered) {
+      if (this.rememberedLength <= REMEMBERED) return;
+      this.remembered.delete(oldest);
+      this.rememberedLength -= length;
+    }
+  }
+
   get(hash: string): string {
+    const known = this.remembered.get(hash);
+    if (known !== undefined) return known;
     const { state, text } = this.read(hash);
     if (state === 'ok') return text;
     throw fail(

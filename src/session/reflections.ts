@@ -1,6 +1,7 @@
 import { TASK_REF_LENGTH, taskRefOf } from '../events/rollout-key.ts';
 import { redactFailure } from '../journal/redact.ts';
 import type { ProposeAnswer, ProposeAsk } from '../ports/engine.ts';
+import type { LeakOf } from '../ports/leak.ts';
 import type { ModelCall, PassingRollout, ProposalOptions, ProposalRequest, ShownRollout } from '../ports/proposals.ts';
 import type { Trajectory } from '../ports/trajectory.ts';
 import { Interrupted, Paused } from './ends.ts';
@@ -29,7 +30,7 @@ export async function performReflection(
     banned: ask.banned,
   };
   await mayAsk(live);
-  const leakOf = await orInterrupted(live.signal, live.leaks());
+  const leakOf = remembering(await orInterrupted(live.signal, live.leaks()));
   const calls = new CallsTold(live);
   const options: ProposalOptions = {
     signal: live.signal,
@@ -124,6 +125,19 @@ async function mayAsk(live: Live): Promise<void> {
   if (live.signal.aborted) throw new Interrupted();
 }
 
+/** An edit is looked at when it is judged and when it is written down: scanned once. */
+function remembering(leakOf: LeakOf): LeakOf {
+  const known = new Map<string, string | null>();
+  return (edit, text) => {
+    const key = JSON.stringify([edit.op, edit.target, edit.content, text]);
+    const before = known.get(key);
+    if (before !== undefined) return before;
+    const leak = leakOf(edit, text);
+    known.set(key, leak);
+    return leak;
+  };
+}
+
 const leaked = (leak: string | null): { leak?: string } => (leak === null ? {} : { leak });
 
 /** A failing rollout as the optimizer sees it: without what the verifier said. */
@@ -142,10 +156,11 @@ function shown(
 function passes(live: Live, logged: Logged, tasks: readonly string[]): readonly PassingRollout[] {
   const wanted = new Map(tasks.map((id) => [live.task(id).hash.slice(0, TASK_REF_LENGTH), id]));
   const newest = new Map<string, PassingRollout>();
-  for (const [rollout, { outcome, trajectory }] of logged.outcomes) {
+  for (const [rollout, { outcome, trajectory }] of [...logged.outcomes].reverse()) {
+    if (newest.size === wanted.size) break;
     if (outcome.status !== 'scored' || outcome.hard === 0 || trajectory === null) continue;
     const task = wanted.get(taskRefOf(rollout));
-    if (task === undefined) continue;
+    if (task === undefined || newest.has(task)) continue;
     const read = () => readTrajectory(live, trajectory);
     newest.set(task, { task, instruction: live.task(task).instruction, rollout, read });
   }
