@@ -12,7 +12,7 @@ const refusal = async (more: object): Promise<SkilloptError | null> => {
     'c.json',
   );
   try {
-    await refuseSecrets(config, 'c.json', redact);
+    await refuseSecrets(config, () => 'c.json', redact);
     return null;
   } catch (e) {
     if (e instanceof SkilloptError) return e;

@@ -2,8 +2,11 @@ import type { Config } from '../config/schema.ts';
 import type { Redactor } from '../journal/redact.ts';
 import { fail } from '../ports/failure.ts';
 
-/** Throws `config` when a value of a config holds a secret, such as a key among the arguments of a command. */
-export async function refuseSecrets(config: Config, where: string, redact: Redactor): Promise<void> {
+/**
+ * Throws `config` when a value of a config holds a secret, such as a key among the arguments of a command; `placeOf` says
+ * where the value of a key stands.
+ */
+export async function refuseSecrets(config: Config, placeOf: (key: string) => string, redact: Redactor): Promise<void> {
   const texts = textsOf(config, []);
   const all = texts.map(({ text }) => text).join('\n');
   if ((await redact(all)) === all) return;
@@ -12,7 +15,7 @@ export async function refuseSecrets(config: Config, where: string, redact: Redac
       throw fail(
         'config',
         `${key} holds a secret, which would stand in the log`,
-        where,
+        placeOf(key),
         'take it out of the config; keep it in an environment variable, which programs read by themselves',
       );
 }

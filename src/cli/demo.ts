@@ -1,5 +1,6 @@
 import { existsSync, mkdirSync, rmSync } from 'node:fs';
 import { resolve } from 'node:path';
+import { fileLayers } from '../config/layers.ts';
 import { loadConfig } from '../config/load.ts';
 import type { Config } from '../config/schema.ts';
 import { REHEARSAL } from '../events/words.ts';
@@ -58,8 +59,8 @@ export async function demo(
     io,
     dir: path,
     command: context.command,
-    config,
-    flags: {},
+    config: fileLayers(files.config), // a rehearsal of its own, whatever the environment sets
+    flags: [],
     finalize: true,
     allowUnsandboxed: false,
     stage: context.stage,

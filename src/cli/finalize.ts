@@ -1,25 +1,28 @@
-import { existsSync, readFileSync, realpathSync, statSync } from 'node:fs';
-import { join, resolve } from 'node:path';
-import { loadConfig } from '../config/load.ts';
+import { readFileSync, realpathSync, statSync } from 'node:fs';
+import { join } from 'node:path';
 import type { RunState } from '../events/run-state.ts';
 import { writeWhole } from '../journal/texts.ts';
 import { fail } from '../ports/failure.ts';
 import { shortHash } from '../ports/hash.ts';
-import { sessionPaths } from '../session/paths.ts';
 import { decodeSkill } from '../skill/document.ts';
 import { exampleName } from './bundled.ts';
 import type { CommandContext } from './context.ts';
+import { flagsOf } from './layered-config.ts';
+import type { OverrideOptions } from './override-options.ts';
 import { readState, shown, shownDir } from './read-state.ts';
 import { search } from './search.ts';
+import { sessionPlace } from './session-place.ts';
 import type { Show } from './show.ts';
 import { withSource } from './source-moved.ts';
 import { skillFolder } from './sources.ts';
 
-export type FinalizeOptions = Show & { readonly apply?: boolean; readonly allowUnsandboxed?: boolean };
+export type FinalizeOptions = OverrideOptions &
+  Show & { readonly apply?: boolean; readonly allowUnsandboxed?: boolean };
 
 /** Opens the sealed test, or shows what it has said; with `apply` writes the result over its source. */
 export async function finalize(dir: string, options: FinalizeOptions, context: CommandContext): Promise<void> {
-  const path = resolve(dir);
+  const given = flagsOf(options);
+  const { dir: path, config, flags } = sessionPlace(dir, given);
   const { state } = readState(path);
   if (!state.ended)
     throw fail(
@@ -35,8 +38,9 @@ export async function finalize(dir: string, options: FinalizeOptions, context: C
           io: context.io,
           dir: path,
           command: context.command,
-          config: existsSync(sessionPaths(path).config) ? loadConfig(sessionPaths(path).config) : null,
-          flags: {},
+          config,
+          flags,
+          notes: given.taken,
           finalize: true,
           allowUnsandboxed: options.allowUnsandboxed ?? false,
           stage: context.stage,

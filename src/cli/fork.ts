@@ -3,21 +3,26 @@ import { countText } from '../events/words.ts';
 import { shellWord } from '../ports/printable.ts';
 import { type Forked, forkSession } from '../session/fork.ts';
 import type { CommandContext } from './context.ts';
+import { flagsOf } from './layered-config.ts';
+import type { OverrideOptions } from './override-options.ts';
 import { shownDir } from './read-state.ts';
+import { sessionPlace } from './session-place.ts';
 import { forkParts } from './wiring.ts';
 
-export type ForkOptions = { readonly at?: number; readonly to?: string };
+export type ForkOptions = OverrideOptions & { readonly at?: number; readonly to?: string };
 
 /** Makes a new session from a step of another one. */
 export async function fork(dir: string, options: ForkOptions, context: CommandContext): Promise<void> {
-  const path = resolve(dir);
+  const given = flagsOf(options);
+  const { dir: path, config, flags } = sessionPlace(dir, given);
   const odd: string[] = [];
   const forked = await forkSession(
-    { dir: path, to: options.to === undefined ? null : resolve(options.to), at: options.at ?? null },
+    { dir: path, to: options.to === undefined ? null : resolve(options.to), at: options.at ?? null, config, flags },
     forkParts(path, (w) => odd.push(w)),
   );
   const next = `skillopt run ${shellWord(shownDir(forked.directory))}`;
   const notes = [...forked.notes, ...odd];
+  for (const taken of given.taken) context.io.line(`taken       ${taken}`);
   context.io.result({ ...forked, notes, next }, [
     ...forkLines(forked),
     ...notes.map((note) => `note        ${note}`),

@@ -1,14 +1,16 @@
-import { resolve } from 'node:path';
-import { loadConfig } from '../config/load.ts';
-import type { Flags } from '../session/effective-config.ts';
+import { readConfigFile } from '../config/load.ts';
 import { sessionPaths } from '../session/paths.ts';
 import type { CommandContext } from './context.ts';
 import { NO_IMPROVEMENT } from './exit-codes.ts';
+import { flagsOf, type KeyFlags } from './layered-config.ts';
+import type { OverrideOptions } from './override-options.ts';
 import { search } from './search.ts';
+import { sessionPlace } from './session-place.ts';
 import type { Show } from './show.ts';
 import { withSource } from './source-moved.ts';
 
-export type RunOptions = Flags &
+export type RunOptions = KeyFlags &
+  OverrideOptions &
   Show & {
     readonly finalize?: boolean;
     readonly allowUnsandboxed?: boolean;
@@ -17,13 +19,17 @@ export type RunOptions = Flags &
 
 /** Starts or resumes the session of a directory. */
 export async function run(dir: string, options: RunOptions, context: CommandContext): Promise<void> {
-  const path = resolve(dir);
+  const flags = flagsOf(options);
+  const place = sessionPlace(dir, flags);
+  if (place.config === null) readConfigFile(sessionPaths(place.dir).config); // says that there is none
+  const path = place.dir;
   const { report, lines } = await search({
     io: context.io,
     dir: path,
     command: context.command,
-    config: loadConfig(sessionPaths(path).config),
-    flags: options,
+    config: place.config,
+    flags: place.flags,
+    notes: flags.taken,
     finalize: options.finalize ?? false,
     allowUnsandboxed: options.allowUnsandboxed ?? false,
     stage: context.stage,

@@ -1,10 +1,9 @@
-import type { Config } from '../config/schema.ts';
+import type { Layers, Override } from '../config/layers.ts';
 import type { RunState } from '../events/run-state.ts';
 import { type Edit, editHash } from '../ports/edit.ts';
 import { fail, SkilloptError } from '../ports/failure.ts';
 import { type AfterRun, afterRun, afterRunLines } from '../report/after-run.ts';
 import { Control } from '../session/control.ts';
-import type { Flags } from '../session/effective-config.ts';
 import { runSession, stopped } from '../session/run.ts';
 import { Session } from '../session/session.ts';
 import { removeUnmeasured } from './begin-anew.ts';
@@ -25,9 +24,12 @@ export type SearchOptions = {
   readonly dir: string;
   /** As the user typed it. */
   readonly command: string;
-  /** The config file; null = there is none any more. */
-  readonly config: Config | null;
-  readonly flags: Flags;
+  /** The config file, with the environment above it; null = there is none any more. */
+  readonly config: Layers | null;
+  /** What the command line sets. */
+  readonly flags: readonly Override[];
+  /** What is to be said once, before all else. */
+  readonly notes?: readonly string[];
   /** Goes on to the sealed test. */
   readonly finalize: boolean;
   readonly allowUnsandboxed: boolean;
@@ -49,6 +51,7 @@ export async function search(o: SearchOptions): Promise<Searched> {
   const surface = await stage.surface();
   let left: Searched | null = null;
   try {
+    for (const note of o.notes ?? []) surface.say(`taken       ${note}`);
     const searched = await searchOn(surface, o, (stands) => {
       left = stands;
     });

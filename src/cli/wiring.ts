@@ -42,7 +42,7 @@ export function sessionParts(base: string, onWarning: (text: string) => void): S
     ...sources(base, namedSecrets(hostEnvironment()), onWarning),
     bundleOf,
     readPack: readAnyPack,
-    refuseSecrets: (config, where) => refuseSecrets(config, where, redactor()),
+    refuseSecrets: (config, placeOf) => refuseSecrets(config, placeOf, redactor()),
     render: renderSession,
     now: () => new Date().toISOString(),
     program: VERSION,

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { parseDocument } from 'yaml';
 import type { z } from 'zod';
 import { fail, type SkilloptError } from '../ports/failure.ts';
+import { keysAt } from './keys.ts';
 import { nearest } from './nearest.ts';
 import { type Config, configShape } from './schema.ts';
 
@@ -9,6 +10,11 @@ export const CONFIG_FILE = 'skillopt.config.json';
 
 /** Reads and checks a config file. Errors name the key, the file and the nearest key that exists. */
 export function loadConfig(path: string): Config {
+  return checkConfig(readConfigFile(path), path);
+}
+
+/** What stands in a config file, unchecked. Throws `config` when there is none, when it can't be read or is no JSON. */
+export function readConfigFile(path: string): unknown {
   let text: string;
   try {
     text = readFileSync(path, 'utf8');
@@ -32,11 +38,10 @@ export function loadConfig(path: string): Config {
   return parseConfig(text, path);
 }
 
-/** Checks the text of a config; `where` is its file, for messages. */
-export function parseConfig(text: string, where: string): Config {
-  let data: unknown;
+/** What the text of a config holds, unchecked; `where` is its file, for messages. */
+export function parseConfig(text: string, where: string): unknown {
   try {
-    data = JSON.parse(text.replace(/^\uFEFF/, ''));
+    return JSON.parse(text.replace(/^\uFEFF/, ''));
   } catch (cause) {
     throw fail(
       'config',
@@ -46,7 +51,6 @@ export function parseConfig(text: string, where: string): Config {
       { cause },
     );
   }
-  return checkConfig(data, where);
 }
 
 /** `:line:column` of what is wrong in a text that is not JSON, where it is no YAML either; else empty. */
@@ -55,24 +59,25 @@ function placeOf(text: string): string {
   return at ? `:${at.line}:${at.col}` : '';
 }
 
-/** Checks a config given as data. */
+/** Checks a config given as data; `where` is its file, for messages. */
 export function checkConfig(data: unknown, where: string): Config {
-  const parsed = configShape.safeParse(data);
-  if (parsed.success) return parsed.data;
-  throw explain(parsed.error.issues, where);
+  return checkLayers(data, () => where);
 }
 
-function explain(issues: readonly z.core.$ZodIssue[], where: string): SkilloptError {
+/** Checks a config given as data; `placeOf` says where the value of a dotted key stands (an empty key: all of it). */
+export function checkLayers(data: unknown, placeOf: (key: string) => string): Config {
+  const parsed = configShape.safeParse(data);
+  if (parsed.success) return parsed.data;
+  throw explain(parsed.error.issues, placeOf);
+}
+
+function explain(issues: readonly z.core.$ZodIssue[], placeOf: (key: string) => string): SkilloptError {
   // a key that is written wrong is missing too: the one that is there is told first
   const told = issues.flatMap((i) => tell(i, [])).sort((a, b) => rank(a) - rank(b));
   const [first] = told;
-  const more =
-    told.length > 1
-      ? ` (and ${told.length - 1} more: ${told
-          .slice(1)
-          .map((t) => t.what)
-          .join('; ')})`
-      : '';
+  const where = placeOf(first?.key ?? '');
+  const elsewhere = (t: Told) => (placeOf(t.key) === where ? t.what : `${t.what} (${placeOf(t.key)})`);
+  const more = told.length > 1 ? ` (and ${told.length - 1} more: ${told.slice(1).map(elsewhere).join('; ')})` : '';
   return fail(
     'config',
     `${first?.what ?? 'the config is not valid'}${more}`,
@@ -83,7 +88,7 @@ function explain(issues: readonly z.core.$ZodIssue[], where: string): SkilloptEr
 
 const rank = ({ what }: Told): number => (what.startsWith('unknown key ') ? 0 : 1);
 
-type Told = { readonly what: string; readonly fix: string };
+type Told = { readonly key: string; readonly what: string; readonly fix: string };
 
 function tell(issue: z.core.$ZodIssue, at: readonly PropertyKey[]): readonly Told[] {
   const path = [...at, ...issue.path].map(String);
@@ -94,6 +99,7 @@ function tell(issue: z.core.$ZodIssue, at: readonly PropertyKey[]): readonly Tol
         const known = keysAt(path);
         const close = nearest(key, known);
         return {
+          key: [...path, key].join('.'),
           what: `unknown key ${[...path, key].join('.')}`,
           fix: close ? `did you mean ${[...path, close].join('.')}?` : `the keys here are ${known.join(', ')}`,
         };
@@ -104,14 +110,22 @@ function tell(issue: z.core.$ZodIssue, at: readonly PropertyKey[]): readonly Tol
       const meant = issue.errors.filter((list) => !list.some((i) => i.code === 'invalid_type' && i.path.length === 0));
       const [only] = meant;
       if (only !== undefined && meant.length === 1 && name !== 'splits') return only.flatMap((i) => tell(i, path));
-      return [{ what: form?.what ?? `${name}: ${issue.message}`, fix: form?.fix ?? `correct ${name}` }];
+      return [
+        { key: path.join('.'), what: form?.what ?? `${name}: ${issue.message}`, fix: form?.fix ?? `correct ${name}` },
+      ];
     }
     case 'invalid_value':
-      return [{ what: `${name} can’t be that`, fix: `use one of ${issue.values.map(String).join(', ')}` }];
+      return [
+        {
+          key: path.join('.'),
+          what: `${name} can’t be that`,
+          fix: `use one of ${issue.values.map(String).join(', ')}`,
+        },
+      ];
     default:
       return /received undefined/.test(issue.message)
-        ? [{ what: `${name} is missing`, fix: `add "${name}": …` }]
-        : [{ what: `${name}: ${issue.message}`, fix: `correct ${name}` }];
+        ? [{ key: path.join('.'), what: `${name} is missing`, fix: `add "${name}": …` }]
+        : [{ key: path.join('.'), what: `${name}: ${issue.message}`, fix: `correct ${name}` }];
   }
 }
 
@@ -121,7 +135,7 @@ const modelForm = (name: string) => ({
 });
 
 /** What may be given in more than one form. */
-const forms: Readonly<Record<string, Told>> = {
+const forms: Readonly<Record<string, Omit<Told, 'key'>>> = {
   splits: {
     what: 'splits is neither a ratio nor three lists of task ids',
     fix: 'write {"ratio": {"train": 1, "selection": 1, "test": 1}} or {"train": [...], "selection": [...], "test": [...]}',
@@ -133,22 +147,3 @@ const forms: Readonly<Record<string, Told>> = {
   model: modelForm('model'),
   optimizer: modelForm('optimizer'),
 };
-
-/** The keys that the schema knows at a place. */
-function keysAt(path: readonly string[]): string[] {
-  let shape: unknown = configShape;
-  for (const key of path) shape = unwrap((unwrap(shape) as { shape?: Record<string, unknown> }).shape?.[key]);
-  const inner = unwrap(shape) as { shape?: Record<string, unknown> };
-  return Object.keys(inner.shape ?? {});
-}
-
-function unwrap(shape: unknown): unknown {
-  type Wrapped = { def?: { innerType?: unknown; in?: unknown; options?: readonly unknown[] }; shape?: unknown };
-  let s = shape as Wrapped | undefined;
-  for (;;) {
-    if (s?.def?.innerType !== undefined || s?.def?.in !== undefined) s = (s.def.innerType ?? s.def.in) as Wrapped;
-    else if (s?.def?.options !== undefined)
-      s = s.def.options.map((o) => unwrap(o) as Wrapped).findLast((o) => o?.shape !== undefined); // of several forms the object
-    else return s;
-  }
-}

@@ -7,36 +7,52 @@ function hasCredentials(url: string): boolean {
 
 /** How a model is reached, in full. Names are enough for the providers that this program knows. */
 const modelObject = z.strictObject({
-  /** `provider/model`, such as `anthropic/claude-opus-4-8`, `openai/gpt-5`, `openai-compatible/qwen3-8b`, `command/claude`. */
-  model: z.string().min(1),
-  /** Where an OpenAI-compatible server (or an Anthropic one) answers, such as `http://localhost:8000/v1`. */
+  model: z
+    .string()
+    .min(1)
+    .describe(
+      'provider/model, such as anthropic/claude-opus-4-8, openai/gpt-5, openai-compatible/qwen3-8b, command/claude',
+    ),
   baseUrl: z
     .url({ protocol: /^https?$/, error: 'is no address that begins with http:// or https://' })
     .refine((url) => !hasCredentials(url), {
       error:
         'holds a name or a password, which would stand in the log; name the variable that holds a key with "keyEnv"',
     })
-    .optional(),
-  /** Name of the environment variable that holds the key; `null` = the server wants none. */
+    .optional()
+    .describe('where an OpenAI-compatible server (or an Anthropic one) answers, such as http://localhost:8000/v1'),
   keyEnv: z
     .string()
     .regex(/^[A-Za-z_][A-Za-z0-9_]*$/, 'is the name of an environment variable, never a key')
     .nullable()
-    .optional(),
-  /** For the provider `command`: a program that takes the prompt on stdin and answers on stdout, with its arguments. */
-  command: z.array(z.string().min(1)).min(1).optional(),
-  /** Most tokens of an answer. */
-  maxOutputTokens: z.number().int().positive().optional(),
-  temperature: z.number().min(0).max(2).optional(),
-  /** Sends the number of the attempt as `seed`, for servers that draw by it. */
-  sendSeed: z.boolean().optional(),
-  /** False: the model takes no tools. */
-  tools: z.boolean().optional(),
-  /** US dollars for a million tokens, in place of the known price. */
-  price: z.strictObject({ input: z.number().nonnegative(), output: z.number().nonnegative() }).optional(),
-  /** Seconds until the first byte of an answer (of a command: until its end), and between two. */
-  firstByteSec: z.number().positive().max(3600).optional(),
-  betweenSec: z.number().positive().max(3600).optional(),
+    .optional()
+    .describe('name of the environment variable that holds the key; null: the server wants none'),
+  command: z
+    .array(z.string().min(1))
+    .min(1)
+    .optional()
+    .describe('for command/NAME: a program that takes the prompt on stdin and answers on stdout, with its arguments'),
+  maxOutputTokens: z.number().int().positive().optional().describe('most tokens of an answer'),
+  temperature: z.number().min(0).max(2).optional().describe('as the provider has it, unless given'),
+  sendSeed: z
+    .boolean()
+    .optional()
+    .describe('true: the number of the attempt is sent as seed, for servers that draw by it'),
+  tools: z.boolean().optional().describe('false: the model takes no tools'),
+  price: z
+    .strictObject({
+      input: z.number().nonnegative().describe('US dollars for a million tokens in'),
+      output: z.number().nonnegative().describe('US dollars for a million tokens out'),
+    })
+    .optional()
+    .describe('in place of the known price'),
+  firstByteSec: z
+    .number()
+    .positive()
+    .max(3600)
+    .optional()
+    .describe('seconds until the first byte of an answer (of a command: until its end)'),
+  betweenSec: z.number().positive().max(3600).optional().describe('seconds between two pieces of an answer'),
 });
 
 /** A model as a config names it: `provider/model`, or an object with how it is reached. */

@@ -7,85 +7,147 @@ const share = z.number();
 
 /** `{"ratio": {...}}` or explicit lists of task ids. */
 export const splitsConfig = z.union([
-  z.strictObject({ ratio: z.strictObject({ train: share, selection: share, test: share }) }),
-  z.strictObject({ train: ids, selection: ids, test: ids }),
+  z.strictObject({
+    ratio: z
+      .strictObject({
+        train: share.describe('share of train'),
+        selection: share.describe('share of selection'),
+        test: share.describe('share of the sealed test'),
+      })
+      .describe('how the tasks are shared out'),
+  }),
+  z.strictObject({
+    train: ids.describe('ids of the tasks that failures are read from'),
+    selection: ids.describe('ids of the tasks that the gate decides on'),
+    test: ids.describe('ids of the tasks of the sealed test'),
+  }),
 ]);
 
-/** `skillopt.config.json`: every key with its default. Paths are relative to the file; `example:NAME` is bundled. */
+/**
+ * `skillopt.config.json`: every key with its default and what it means. The descriptions are those of the JSON Schema and
+ * of `config show`. Paths are relative to the file; `example:NAME` is bundled.
+ */
 export const configShape = z.strictObject({
-  $schema: z.string().optional(),
-  version: z.literal(1).default(1),
-  /** SKILL.md or its folder. */
-  skill: z.string().min(1),
-  /** Folder of tasks in Harbor's format, or a prompt pack: a tasks.json or its folder. */
-  pack: z.string().min(1),
-  /** Where rollouts run: `local` runs task folders, `chat` asks a model for the prompts of a pack. */
-  backend: z.enum(['local', 'chat']).default('local'),
-  /** What does the task; on `chat` the model itself. */
-  agent: z.string().min(1).default('chat'),
-  /** The model that does the task. */
-  model: modelConfig.nullable().default(null),
-  /** What reads failures and proposes edits: `rehearsal`, or a model. */
-  optimizer: modelConfig,
+  $schema: z.string().optional().describe('where an editor finds the schema of this file'),
+  version: z.literal(1).default(1).describe('form of this file'),
+  skill: z.string().min(1).describe('a SKILL.md or its folder; example:NAME is bundled'),
+  pack: z
+    .string()
+    .min(1)
+    .describe(
+      'a folder of tasks in Harbor’s format, or a prompt pack: a tasks.json or its folder; example:NAME is bundled',
+    ),
+  backend: z
+    .enum(['local', 'chat'])
+    .default('local')
+    .describe('where rollouts run: local runs task folders, chat asks a model for the prompts of a pack'),
+  agent: z.string().min(1).default('chat').describe('what does the tasks; on chat it is the model itself'),
+  model: modelConfig
+    .nullable()
+    .default(null)
+    .describe('the model that does the tasks: "provider/model", or an object that says how it is reached'),
+  optimizer: modelConfig.describe('what reads failures and proposes edits: rehearsal, or a model'),
   reflection: z
     .strictObject({
-      /** `tools`: the model reads trajectories by tools; `one-shot`: it gets a digest; `auto`: by what the model takes. */
-      form: z.enum(['auto', 'tools', 'one-shot']).default('auto'),
-      /** Most model calls of one reflection, its repair turn not counted. */
-      maxCalls: z.number().int().min(1).max(200).default(24),
+      form: z
+        .enum(['auto', 'tools', 'one-shot'])
+        .default('auto')
+        .describe('tools: the model reads by tools; one-shot: it gets a digest; auto: by what the model takes'),
+      maxCalls: z
+        .number()
+        .int()
+        .min(1)
+        .max(200)
+        .default(24)
+        .describe('most model calls of one reflection, its repair turn not counted'),
     })
-    .default({ form: 'auto', maxCalls: 24 }),
-  /** Runs rollouts in plain folders on this machine, without a sandbox. */
-  allowUnsandboxed: z.boolean().default(false),
-  /** Seed of the splits and of all other randomness. */
-  seed: z.union([z.string(), z.number().int()]).default('1').transform(String),
-  splits: splitsConfig.default({ ratio: { train: 1, selection: 1, test: 1 } }),
+    .default({ form: 'auto', maxCalls: 24 })
+    .describe('how failures are read'),
+  allowUnsandboxed: z
+    .boolean()
+    .default(false)
+    .describe('consent to run rollouts in plain folders on this machine, without a sandbox'),
+  seed: z
+    .union([z.string(), z.number().int()])
+    .default('1')
+    .transform(String)
+    .describe('seed of the splits and of all other randomness'),
+  splits: splitsConfig
+    .default({ ratio: { train: 1, selection: 1, test: 1 } })
+    .describe('a ratio, or three lists of task ids; at least 2 tasks each'),
   gate: z
     .strictObject({
-      rule: gateRuleName.default('balanced'),
-      metric: metricName.default('hard'),
-      /** A reward of at least this is a pass. */
-      passThreshold: z.number().gt(0).max(1).default(1),
+      rule: gateRuleName.default('balanced').describe('how sure a gate has to be before it keeps a draft'),
+      metric: metricName.default('hard').describe('what is compared: passes, scores, or both'),
+      passThreshold: z.number().gt(0).max(1).default(1).describe('a reward of at least this is a pass'),
     })
-    .default({ rule: 'balanced', metric: 'hard', passThreshold: 1 }),
-  /** Most edits a reflection may hand in; null = a third of train, 2 to 8; or a schedule from `max` to `min`. */
+    .default({ rule: 'balanced', metric: 'hard', passThreshold: 1 })
+    .describe('when a draft is kept'),
   editBudget: editBudgetShape
     .refine((b) => b === null || typeof b === 'number' || b.min <= b.max, {
       error: '"min" is more than "max"',
       path: ['min'],
     })
-    .default(null),
+    .default(null)
+    .describe('most edits of a reflection; null: a third of train, 2 to 8; or a schedule from max to min'),
   search: z
     .strictObject({
-      /** New edits in the draft that call for a gate. */
-      draftSize: z.number().int().positive().default(8),
-      /** Rounds without a kept edit after which train is swept again. */
-      dryRounds: z.number().int().positive().default(12),
-      /** A text proposed again goes on from its points. */
-      memory: z.boolean().default(true),
+      draftSize: z.number().int().positive().default(8).describe('new edits in the draft that call for a gate'),
+      dryRounds: z
+        .number()
+        .int()
+        .positive()
+        .default(12)
+        .describe('rounds without a kept edit after which train is swept again'),
+      memory: z.boolean().default(true).describe('a text proposed again goes on from its points'),
     })
-    .default({ draftSize: 8, dryRounds: 12, memory: true }),
-  /** Rollouts that decisions may consume, confirmation included. */
-  budget: z.strictObject({ rollouts: z.number().int().positive().default(400) }).default({ rollouts: 400 }),
-  /** What may really be started, run-ahead and lost work included; null = no such limit. */
+    .default({ draftSize: 8, dryRounds: 12, memory: true })
+    .describe('how the search goes'),
+  budget: z
+    .strictObject({
+      rollouts: z
+        .number()
+        .int()
+        .positive()
+        .default(400)
+        .describe('rollouts that decisions may consume, confirmation included, the sealed test not'),
+    })
+    .default({ rollouts: 400 })
+    .describe('what decisions may consume'),
   limits: z
     .strictObject({
-      rollouts: z.number().int().positive().nullable().default(null),
-      minutes: z.number().min(0.1).nullable().default(null),
-      /** US dollars and tokens, over all roles. */
-      usd: z.number().positive().nullish(),
-      tokens: z.number().int().positive().nullish(),
+      rollouts: z.number().int().positive().nullable().default(null).describe('rollouts really started'),
+      minutes: z.number().min(0.1).nullable().default(null).describe('running time of the search'),
+      usd: z.number().positive().nullish().describe('US dollars over all roles'),
+      tokens: z.number().int().positive().nullish().describe('tokens over all roles'),
     })
-    .default({ rollouts: null, minutes: null }),
-  /** Rollouts at a time; null = twice the cores, at most 8. */
-  workers: z.number().int().min(1).max(256).nullable().default(null),
+    .default({ rollouts: null, minutes: null })
+    .describe('what may really be spent, run-ahead and lost work included; null: no such limit'),
+  workers: z
+    .number()
+    .int()
+    .min(1)
+    .max(256)
+    .nullable()
+    .default(null)
+    .describe('rollouts at a time; null: twice the cores, at most 8'),
   timeouts: z
     .strictObject({
-      /** Seconds for the agent, in place of the task's own limit; null = the task's. */
-      agentSec: z.number().positive().nullable().default(null),
+      agentSec: z
+        .number()
+        .positive()
+        .nullable()
+        .default(null)
+        .describe('seconds for the agent in place of the task’s own limit; null: the task’s'),
     })
-    .default({ agentSec: null }),
-  finalize: z.strictObject({ attempts: z.number().int().min(1).max(20).default(1) }).default({ attempts: 1 }),
+    .default({ agentSec: null })
+    .describe('patience with a rollout'),
+  finalize: z
+    .strictObject({
+      attempts: z.number().int().min(1).max(20).default(1).describe('attempts a task and arm in the sealed test'),
+    })
+    .default({ attempts: 1 })
+    .describe('the sealed test'),
 });
 
 export type Config = z.output<typeof configShape>;

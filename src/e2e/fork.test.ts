@@ -1,7 +1,9 @@
 import { afterAll, describe, expect, test } from 'bun:test';
 import { appendFileSync, existsSync, mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { forkParts } from '../cli/wiring.ts';
+import { fileLayers } from '../config/layers.ts';
 import { type ForkParts, forkSession } from '../session/fork.ts';
+import { sessionPaths } from '../session/paths.ts';
 import { expectFailure, jsonOf, type LogLine, Place, removePlaces } from './binary.ts';
 import { bytes, finished, rewrite } from './finished-session.ts';
 import { OwnSession, splits, taskFiles, undisturbed, writeFiles } from './own-pack.ts';
@@ -273,7 +275,9 @@ test('a fork that is cut off anywhere leaves nothing; what a killed one left is 
   const { place } = own;
   const before = bytes(own);
   const listing = readdirSync(place.dir).sort();
-  const request = { dir: place.path('session'), to: place.path('child'), at: null };
+  const dir = place.path('session');
+  const config = fileLayers(sessionPaths(dir).config);
+  const request = { dir, to: place.path('child'), at: null, config, flags: [] };
   const whole = forkParts(place.path('session'), () => {});
   const cut = () => {
     throw new Error('cut off');

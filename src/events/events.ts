@@ -14,6 +14,7 @@ import {
   rejectionReason,
   results,
   scoreShape,
+  standingKey,
   taskRefShape,
   turnPoint,
   usageShape,
@@ -63,6 +64,8 @@ const sessionCreated = z.object({
   /** Budget and limits as the config file had them, before flags; and as they are wanted, flags and all. */
   file: boundsShape,
   wanted: boundsShape,
+  /** What else flags have set; absent: nothing. */
+  set: z.array(standingKey).optional(),
   /** Where a fork comes from; absent in a session that began by itself. */
   fork: forkShape.optional(),
 });

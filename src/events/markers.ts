@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { boundsShape, usageShape } from './shapes.ts';
+import { boundsShape, standingKey, usageShape } from './shapes.ts';
 
 const evaluationStarted = z.object({
   type: z.literal('evaluation.started'),
@@ -61,6 +61,7 @@ const sessionResumed = z.object({
   command: z.string().optional(),
   file: boundsShape,
   wanted: boundsShape,
+  set: z.array(standingKey).optional(),
   /** A pause within one process is over; absent: another process goes on. */
   within: z.literal(true).optional(),
 });

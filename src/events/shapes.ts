@@ -44,6 +44,10 @@ export const limitsShape = z.object({
 export const boundsShape = z.object({ budget: z.number().int().positive(), limits: limitsShape });
 export type Bounds = z.infer<typeof boundsShape>;
 
+/** A key of the config that a flag has set: it stands until another flag, or until the file no longer says `base`. */
+export const standingKey = z.object({ key: z.string(), value: z.unknown(), base: z.unknown().optional() });
+export type StandingKey = z.infer<typeof standingKey>;
+
 export const inputShape = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('note'), text: z.string() }),
   z.object({ kind: z.literal('ban'), text: z.string().min(1) }),
@@ -132,9 +136,9 @@ export type SearchResult = (typeof results)[number];
 export const editBudgetShape = z.union([
   z.number().int().positive().nullable(),
   z.strictObject({
-    schedule: z.enum(['constant', 'linear', 'cosine', 'autonomous']),
-    max: z.number().int().positive(),
-    min: z.number().int().positive(),
+    schedule: z.enum(['constant', 'linear', 'cosine', 'autonomous']).describe('how it goes from max to min'),
+    max: z.number().int().positive().describe('most edits at the beginning'),
+    min: z.number().int().positive().describe('most edits at the end'),
   }),
 ]);
 export type EditBudget = z.infer<typeof editBudgetShape>;

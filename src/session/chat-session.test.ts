@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { leaksOf } from '../cli/leaks.ts';
 import { renderSession } from '../cli/render-session.ts';
+import { layersOf } from '../config/layers.ts';
 import { checkConfig } from '../config/load.ts';
 import type { EventOf } from '../events/events.ts';
 import { readText } from '../journal/journal.ts';
@@ -107,7 +108,7 @@ async function run(dir: string, metric: 'soft' | 'mixed') {
     program: 'test',
     newId: () => 'chat-session',
   };
-  const session = await Session.open(dir, config, {}, parts);
+  const session = await Session.open(dir, layersOf(config, { kind: 'file', path: dir }, dir), [], parts);
   try {
     const rollouts = new ChatRollouts({
       model,

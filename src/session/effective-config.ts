@@ -1,59 +1,111 @@
 import { type Difference, differences } from '../config/differences.ts';
-import { checkConfig } from '../config/load.ts';
+import {
+  configOfLayers,
+  isWithin,
+  type Layers,
+  layersOf,
+  type Override,
+  placeOf,
+  sourceOf,
+  valueAt,
+  withOverrides,
+} from '../config/layers.ts';
 import type { Config } from '../config/schema.ts';
 import type { RunState } from '../events/run-state.ts';
-import type { Bounds } from '../events/shapes.ts';
+import type { Bounds, StandingKey } from '../events/shapes.ts';
 import { type Failure, fail, SkilloptError } from '../ports/failure.ts';
 import { shellWord } from '../ports/printable.ts';
 import type { Logged } from './logged.ts';
 import type { SessionPaths } from './paths.ts';
 
-/** What the command line sets for this and the following runs. */
-export type Flags = {
-  readonly budget?: number | undefined;
-  readonly limitRollouts?: number | undefined;
-  readonly limitMinutes?: number | undefined;
-  readonly limitUsd?: number | undefined;
-  readonly limitTokens?: number | undefined;
-  readonly workers?: number | undefined;
+/** The config of this run, with where each value comes from. */
+export type Effective = {
+  readonly config: Config;
+  readonly layers: Layers;
+  /** What flags have set, of this run and of those before, that stands until another flag or a changed file. */
+  readonly set: readonly StandingKey[];
+  /** Budget and limits without flags. */
+  readonly file: Bounds;
 };
 
-/** Budget and limits of this run: a flag, else the file if it was changed since it was last looked at, else the log. */
-export function effectiveConfig(file: Config | null, flags: Flags, logged: Logged, paths: SessionPaths): Config {
-  const base = file ?? (logged.created ? checkConfig(logged.created.config, paths.log) : null);
+/**
+ * The config of this run: a flag, else the file (with the environment) if it was changed since it was last looked at,
+ * else what a flag has set before. `file` null: the config file is gone, all is as the log has it.
+ */
+export function effectiveConfig(
+  file: Layers | null,
+  flags: readonly Override[],
+  logged: Logged,
+  paths: SessionPaths,
+): Effective {
+  const { created } = logged;
+  const inLog = { kind: 'log', path: paths.log } as const;
+  const base = file ?? (created ? layersOf(created.config, inLog, paths.log) : null);
   if (base === null)
     throw fail('usage', 'there is no session here', paths.dir, 'start one with `skillopt run` beside a config');
-  const { file: seen, wanted } = logged;
-  /** `inFile` counts when there is a file and it was changed, or when there is no log yet. */
-  const now = <T>(flag: T | undefined, inFile: T, before: T | undefined, inLog: T | undefined): T => {
-    if (flag !== undefined) return flag;
-    if (inLog === undefined || (file !== null && inFile !== before)) return inFile;
-    return inLog;
+  const standing = logged.set.filter(
+    ({ key, value, base: before }) =>
+      !flags.some((flag) => isWithin(key, flag.key)) &&
+      (file === null || same(valueAt(file, key), before)) &&
+      !same(valueAt(base, key), value),
+  );
+  const before = [
+    ...standing.map(({ key, value }) => ({ key, value, source: inLog })),
+    ...standingBounds(base, file !== null, flags, logged).map((o) => ({ ...o, source: inLog })),
+  ];
+  const layers = withOverrides(base, [...before, ...flags]);
+  const config = configOfLayers(layers);
+  const set = [
+    ...standing,
+    ...flags.filter(({ key }) => stands(key)).map(({ key, value }) => ({ key, value, ...has(valueAt(base, key)) })),
+  ];
+  return { config, layers, set: lastOfEach(set), file: boundsOf(base) ?? bounds(config) };
+}
+
+/** Budget and limits stand as what was wanted, and a consent has to be given each time. */
+function stands(key: string): boolean {
+  return !/^(budget|limits|allowUnsandboxed|version|\$schema)(\.|$)/.test(key);
+}
+
+const has = (base: unknown) => (base === undefined ? {} : { base });
+
+/** Of what stands for one key the last; a part of what was set whole comes behind it. */
+function lastOfEach(list: readonly StandingKey[]): readonly StandingKey[] {
+  return list.filter(({ key }, i) => !list.slice(i + 1).some((later) => isWithin(key, later.key)));
+}
+
+const same = (a: unknown, b: unknown) => JSON.stringify(a) === JSON.stringify(b);
+
+/** What was wanted of budget and limits and stands, where the base says something else. */
+function standingBounds(
+  base: Layers,
+  hasFile: boolean,
+  flags: readonly Override[],
+  { file: seen, wanted }: Logged,
+): readonly { readonly key: string; readonly value: unknown }[] {
+  if (wanted === null) return [];
+  const inFile = boundsOf(base);
+  const found: { key: string; value: unknown }[] = [];
+  const look = (key: string, is: unknown, was: unknown, stood: unknown, mayBeAbsent: boolean) => {
+    if (flags.some((flag) => isWithin(key, flag.key)) || same(is, stood)) return;
+    const isChanged = hasFile && !same(is, was);
+    // of a limit that came later than the first logs, absent means none: only a null that takes something back counts
+    if (isChanged && !(mayBeAbsent && same(is ?? null, stood ?? null))) return;
+    found.push({ key, value: stood });
   };
-  /** Limits that came later than the first logs: not there means none. */
-  const extra = (flag: number | undefined, kind: 'usd' | 'tokens'): number | null | undefined => {
-    if (flag !== undefined) return flag;
-    const inFile = base.limits[kind];
-    if (wanted === null) return inFile;
-    // a null that somebody has written takes back what a flag has set
-    const changed = file !== null && inFile !== seen?.limits[kind];
-    const inLog = wanted.limits[kind];
-    return changed && (inFile ?? null) !== (inLog ?? null) ? inFile : inLog;
-  };
-  const given = (kind: 'usd' | 'tokens', limit: number | null | undefined) =>
-    limit === undefined ? {} : { [kind]: limit };
-  const wanting = {
-    ...base,
-    workers: flags.workers ?? base.workers,
-    budget: { rollouts: now(flags.budget, base.budget.rollouts, seen?.budget, wanted?.budget) },
-    limits: {
-      rollouts: now(flags.limitRollouts, base.limits.rollouts, seen?.limits.rollouts, wanted?.limits.rollouts),
-      minutes: now(flags.limitMinutes, base.limits.minutes, seen?.limits.minutes, wanted?.limits.minutes),
-      ...given('usd', extra(flags.limitUsd, 'usd')),
-      ...given('tokens', extra(flags.limitTokens, 'tokens')),
-    },
-  };
-  return checkConfig(wanting, Object.keys(flags).length > 0 ? 'the command line' : paths.config);
+  look('budget.rollouts', inFile?.budget, seen?.budget, wanted.budget, false);
+  for (const kind of ['rollouts', 'minutes'] as const)
+    look(`limits.${kind}`, inFile?.limits[kind], seen?.limits[kind], wanted.limits[kind], false);
+  for (const kind of ['usd', 'tokens'] as const)
+    look(`limits.${kind}`, inFile?.limits[kind], seen?.limits[kind], wanted.limits[kind], true);
+  return found;
+}
+
+/** Budget and limits of layers; null where they can't be read. */
+export function boundsOf(layers: Layers): Bounds | null {
+  const budget = valueAt(layers, 'budget.rollouts');
+  const limits = valueAt(layers, 'limits');
+  return typeof budget === 'number' && limits !== undefined ? { budget, limits: limits as Bounds['limits'] } : null;
 }
 
 /** What may change in place, as a config has it. */
@@ -82,19 +134,24 @@ export class OtherSession extends SkilloptError {
 }
 
 /** The config of a session that exists may differ in few keys; whatever else differs is another session: `OtherSession`. */
-export function refuseOther(created: Config, config: Config, paths: SessionPaths): void {
+export function refuseOther(created: Config, { config, layers }: Effective, paths: SessionPaths): void {
   const { fork } = differences(created, config);
   if (fork.length === 0) return;
   const list = differenceTexts(fork).join(', ');
   const splits = fork.some((d) => isOfSplits(d.key));
+  const places = [...new Set(fork.map((d) => placeOf(layers, d.key)))];
+  const given = fork.map((d) => sourceOf(layers, d.key)).flatMap((s) => (s.kind === 'flag' ? [s.flag] : []));
+  const ofFlags = given.length === fork.length;
+  const undo = ofFlags ? 'leave the flag out' : 'set it back';
+  const flags = ofFlags ? [...new Set(given)].map((flag) => ` ${flag}`).join('') : '';
   throw new OtherSession(
     {
       code: 'session-mismatch',
       what: `the config now describes another session: ${list}`,
-      where: paths.config,
+      where: places.join(', '),
       fix: splits
-        ? 'set it back; a fork keeps its splits, so other splits are a new session in a directory of its own'
-        : `set it back, or go on with it in a fork, which keeps splits and paid outcomes: \`skillopt fork ${shellWord(paths.dir)}\``,
+        ? `${undo}; a fork keeps its splits, so other splits are a new session in a directory of its own`
+        : `${undo}, or go on with it in a fork, which keeps splits and paid outcomes: \`skillopt fork ${shellWord(paths.dir)}${flags}\``,
       retryable: false,
     },
     list,
@@ -102,7 +159,12 @@ export function refuseOther(created: Config, config: Config, paths: SessionPaths
 }
 
 /** The budget bounds the search, and limits the sealed test, too: when those have ended they can't change any more. */
-export function refuseLate(config: Config, state: RunState, wanted: Bounds | null, paths: SessionPaths): void {
+export function refuseLate(
+  { config, layers }: Effective,
+  state: RunState,
+  wanted: Bounds | null,
+  paths: SessionPaths,
+): void {
   const { plan } = state;
   if (plan === null) return;
   const now = { budget: config.budget, limits: config.limits };
@@ -116,7 +178,7 @@ export function refuseLate(config: Config, state: RunState, wanted: Bounds | nul
     throw fail(
       'session-mismatch',
       `the search has ended, so ${late.key} can’t change any more (was ${JSON.stringify(late.was)}, is ${JSON.stringify(late.is)})`,
-      paths.config,
+      placeOf(layers, late.key),
       `set it back; to search further, go on in a fork: \`skillopt fork ${shellWord(paths.dir)}\``,
     );
 }

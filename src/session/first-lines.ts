@@ -5,7 +5,7 @@ import type { LoopPlan } from '../engine/plan.ts';
 import { ENGINE, KNOWN_RULES, loopRule, RULES } from '../engine/rules.ts';
 import { makeSplits, type Splits } from '../engine/splits.ts';
 import type { EventOf } from '../events/events.ts';
-import type { Bounds, Fork } from '../events/shapes.ts';
+import type { Bounds, Fork, StandingKey } from '../events/shapes.ts';
 import { fail } from '../ports/failure.ts';
 import { shortHash } from '../ports/hash.ts';
 import { type Pack, type SplitName, splitNames, type TaskRef } from '../ports/task.ts';
@@ -31,6 +31,8 @@ export type CreateOptions = {
   readonly pack: Pack;
   /** Budget and limits as the config file has them. */
   readonly file: Bounds;
+  /** What else flags have set. */
+  readonly set?: readonly StandingKey[];
   readonly versions: Readonly<Record<string, string>>;
   /** Other rules than those of today: a fork goes on by its parent's. */
   readonly rules?: readonly string[];
@@ -75,6 +77,7 @@ export function createdEvent(o: CreateOptions): EventOf<'session.created'> {
     config: { ...config },
     file: o.file,
     wanted: { budget: config.budget.rollouts, limits: { ...config.limits } },
+    ...(o.set !== undefined && o.set.length > 0 && { set: [...o.set] }),
   };
 }
 

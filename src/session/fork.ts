@@ -1,6 +1,7 @@
 import { copyFileSync, existsSync, mkdirSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Difference, differences } from '../config/differences.ts';
+import { type Layers, type Override, placeOf as placeOfKey } from '../config/layers.ts';
 import type { Config } from '../config/schema.ts';
 import { ENGINE } from '../engine/rules.ts';
 import { diskFailure, readLog } from '../journal/journal.ts';
@@ -42,6 +43,10 @@ export type ForkRequest = {
   readonly to: string | null;
   /** The step after which it leaves the parent; null = the last one. */
   readonly at: number | null;
+  /** The parent's config file as it is now, with the environment above it; null: it is gone. */
+  readonly config: Layers | null;
+  /** What the command line sets; it goes into the fork's config file. */
+  readonly flags: readonly Override[];
 };
 
 /** What came of a fork. */
@@ -76,8 +81,8 @@ export async function forkSession(o: ForkRequest, parts: ForkParts): Promise<For
     refuseTarget(target, o.dir);
     const growing = sessionPaths(freshSibling(target));
     try {
-      const config = configOfFork(from, target, parent);
-      await parts.refuseSecrets(config.rebased, from.config);
+      const config = configOfFork(from, target, parent, o);
+      await parts.refuseSecrets(config.rebased, (key) => placeOfKey(config.layers, key));
       const notes: string[] = [];
       mkdirSync(growing.hidden, { recursive: true });
       const skill = await seedOf(from, growing, parent, config, notes, parts);

@@ -1,7 +1,7 @@
 import type { Decision, EventOf } from '../events/events.ts';
 import { eventShape, kindOf } from '../events/events.ts';
 import { isPlainlyEvent } from '../events/quick-shape.ts';
-import type { Bounds } from '../events/shapes.ts';
+import type { Bounds, StandingKey } from '../events/shapes.ts';
 import type { ReadEnd, ReadLine } from '../journal/journal.ts';
 import type { ProposeAnswer } from '../ports/engine.ts';
 import { fail, SkilloptError } from '../ports/failure.ts';
@@ -47,6 +47,8 @@ export class Logged {
   file: Bounds | null = null;
   /** Budget and limits as they were last wanted: at a start, or by an input since. */
   wanted: Bounds | null = null;
+  /** What else flags have set, as it last stood. */
+  set: readonly StandingKey[] = [];
   /** Rollouts at a time, as last written. */
   workers: number | null = null;
   lines = 0;
@@ -86,6 +88,7 @@ export class Logged {
         this.inheritedLeft = event.fork?.effects ?? 0;
         this.file = event.file;
         this.wanted = event.wanted;
+        this.set = event.set ?? [];
         return;
       case 'engine.changed':
         this.engine = event.engine;
@@ -95,6 +98,7 @@ export class Logged {
         if (!event.within) this.asking = false;
         this.file = event.file;
         this.wanted = event.wanted;
+        this.set = event.set ?? [];
         return;
       case 'splits.fixed':
         this.splits = event;

@@ -1,4 +1,5 @@
 import { mkdirSync, rmSync } from 'node:fs';
+import { type Layers, type Override, placeOf } from '../config/layers.ts';
 import { checkConfig } from '../config/load.ts';
 import type { Config } from '../config/schema.ts';
 import type { LoopPlan } from '../engine/plan.ts';
@@ -14,7 +15,7 @@ import type { Pack, Task } from '../ports/task.ts';
 import { checkLimit, reserves } from './actual-ledger.ts';
 import { checkPackCopy, checkSkillCopy } from './copies.ts';
 import { BEHIND_MS, DerivedFiles, frequent, type RenderDocument, telling } from './derived-files.ts';
-import { bounds, effectiveConfig, type Flags, refuseLate, refuseOther } from './effective-config.ts';
+import { bounds, type Effective, effectiveConfig, refuseLate, refuseOther } from './effective-config.ts';
 import {
   checkBudget,
   checkRules,
@@ -41,7 +42,7 @@ export type SessionParts = {
   readonly importPack: (config: Config, to: string) => Promise<void>;
   readonly readPack: (dir: string) => Promise<Pack>;
   /** Throws `config` when a value holds a secret: a session's config stands in its log as it is. */
-  readonly refuseSecrets: (config: Config, where: string) => Promise<void>;
+  readonly refuseSecrets: (config: Config, placeOf: (key: string) => string) => Promise<void>;
   readonly render: RenderDocument;
   readonly now: () => string;
   /** Version of this program. */
@@ -70,6 +71,8 @@ export class Session {
     readonly journal: Journal,
     readonly logged: Logged,
     readonly config: Config,
+    /** Where its values come from, and what of it stands. */
+    private readonly effective: Effective,
     /** Budget and limits as the config file has them. */
     private readonly file: Bounds,
     readonly skill: SeedSkill,
@@ -85,8 +88,16 @@ export class Session {
     journal.onAppend((event) => fold.add(event));
   }
 
-  /** Opens a session in `dir`, or lays one out. `file` null: the config file is gone, all is as the log has it. */
-  static async open(dir: string, file: Config | null, flags: Flags, parts: SessionParts): Promise<Session> {
+  /**
+   * Opens a session in `dir`, or lays one out. `file` is the config file with the environment above it; null: it is gone,
+   * all is as the log has it.
+   */
+  static async open(
+    dir: string,
+    file: Layers | null,
+    flags: readonly Override[],
+    parts: SessionParts,
+  ): Promise<Session> {
     const paths = sessionPaths(dir);
     try {
       mkdirSync(paths.hidden, { recursive: true });
@@ -104,8 +115,8 @@ export class Session {
 
   private static async openLocked(
     paths: SessionPaths,
-    file: Config | null,
-    flags: Flags,
+    file: Layers | null,
+    flags: readonly Override[],
     parts: SessionParts,
     lock: Lock,
   ): Promise<Session> {
@@ -123,14 +134,16 @@ export class Session {
       });
       derived.refuseLostTail(logged.lines);
       const { created } = logged;
-      const config = effectiveConfig(file, flags, logged, paths);
-      if (!created) await parts.refuseSecrets(config, paths.config);
+      const effective = effectiveConfig(file, flags, logged, paths);
+      const { config } = effective;
+      if (!created || effective.set.length > 0)
+        await parts.refuseSecrets(config, (key) => placeOf(effective.layers, key));
       if (created) {
         checkRules(created, paths.log);
         await checkUpgrade(logged, paths);
-        refuseOther(checkConfig(created.config, paths.log), config, paths);
+        refuseOther(checkConfig(created.config, paths.log), effective, paths);
         if (logged.decisions.some((d) => d.type === 'session.ended'))
-          refuseLate(config, fold.state, logged.wanted, paths);
+          refuseLate(effective, fold.state, logged.wanted, paths);
         const copy = paths.skill(created.skill.name);
         await checkSkillCopy(created, copy, parts.bundleOf(copy));
       } else for (const left of [paths.skillRoot, paths.pack]) rmSync(left, { recursive: true, force: true });
@@ -143,7 +156,8 @@ export class Session {
         journal,
         logged,
         config,
-        file === null ? (logged.file ?? bounds(config)) : bounds(file),
+        effective,
+        file === null ? (logged.file ?? bounds(config)) : effective.file,
         skill,
         pack,
         created === null,
@@ -212,6 +226,7 @@ export class Session {
         ...this.typed,
         file: this.file,
         wanted: bounds(this.config),
+        ...this.standing,
       });
     if (!this.isNew && logged.engine !== ENGINE)
       this.write({ type: 'engine.changed', engine: ENGINE, program: this.parts.program });
@@ -235,6 +250,7 @@ export class Session {
         command: this.parts.command,
         config: this.config,
         file: this.file,
+        set: this.effective.set,
         skill: this.skill,
         pack: this.pack,
         versions: o.versions,
@@ -269,6 +285,12 @@ export class Session {
     return reserves({ selection, test, attempts: this.config.finalize.attempts, workers });
   }
 
+  /** What flags have set, for a line that says how the session goes on. */
+  private get standing() {
+    const { set } = this.effective;
+    return set.length === 0 ? {} : { set: [...set] };
+  }
+
   private write<E extends Event>(event: E): E {
     this.journal.append(event);
     return event;
@@ -288,7 +310,14 @@ export class Session {
   markResumed(): void {
     const { program } = this.parts;
     if (this.begun)
-      this.write({ type: 'session.resumed', program, file: this.file, wanted: bounds(this.config), within: true });
+      this.write({
+        type: 'session.resumed',
+        program,
+        file: this.file,
+        wanted: bounds(this.config),
+        ...this.standing,
+        within: true,
+      });
   }
 
   /** Something odd, for people: stands in the log as soon as the session has begun. */

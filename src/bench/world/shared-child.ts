@@ -1,5 +1,5 @@
 import { sessionParts, wired } from '../../cli/wiring.ts';
-import { loadConfig } from '../../config/load.ts';
+import { fileLayers } from '../../config/layers.ts';
 import { makeRedactor } from '../../journal/redact.ts';
 import { Hold } from '../../session/hold.ts';
 import { sessionPaths } from '../../session/paths.ts';
@@ -18,8 +18,8 @@ for (const dir of dirs)
   sessions.push(
     await Session.open(
       dir,
-      loadConfig(sessionPaths(dir).config),
-      {},
+      fileLayers(sessionPaths(dir).config),
+      [],
       sessionParts(dir, () => {}),
     ),
   );

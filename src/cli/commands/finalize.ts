@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import type { CommandContext } from '../context.ts';
 import type { FinalizeOptions } from '../finalize.ts';
+import { cfgOption, setOption } from '../override-options.ts';
 import { PLAIN, YES } from '../show.ts';
 
 export function finalizeCommand(program: Command, context: CommandContext): void {
@@ -12,6 +13,8 @@ export function finalizeCommand(program: Command, context: CommandContext): void
     )
     .argument('[dir]', 'directory of the session', '.')
     .option('--apply', 'write the result over the source SKILL.md')
+    .addOption(setOption())
+    .addOption(cfgOption())
     .option('--allow-unsandboxed', 'consent to run rollouts in plain folders on this machine')
     .option('--yes', YES)
     .option('--plain', PLAIN)

@@ -1,6 +1,7 @@
 import { type Command, InvalidArgumentError } from 'commander';
 import type { CommandContext } from '../context.ts';
 import type { ForkOptions } from '../fork.ts';
+import { cfgOption, setOption } from '../override-options.ts';
 
 function stepNumber(text: string): number {
   if (!/^\d+$/.test(text)) throw new InvalidArgumentError('give the number of a step, or 0 for the baseline');
@@ -17,6 +18,8 @@ export function forkCommand(program: Command, context: CommandContext): void {
     .argument('[dir]', 'directory of the session to fork', '.')
     .option('--at <step>', 'step after which to leave it, 0 for the baseline (default: the last step)', stepNumber)
     .option('--to <dir>', 'directory of the new session (default: DIR-stepN)')
+    .addOption(setOption())
+    .addOption(cfgOption())
     .action(async (dir: string, options: ForkOptions) => {
       const { fork } = await import('../fork.ts');
       await fork(dir, options, context);

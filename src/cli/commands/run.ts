@@ -1,6 +1,7 @@
 import { type Command, InvalidArgumentError } from 'commander';
 import type { CommandContext } from '../context.ts';
 import { NO_IMPROVEMENT } from '../exit-codes.ts';
+import { cfgOption, setOption } from '../override-options.ts';
 import type { RunOptions } from '../run.ts';
 import { DELAY, milliseconds, PLAIN, YES } from '../show.ts';
 
@@ -37,6 +38,8 @@ export function runCommand(program: Command, context: CommandContext): void {
     .option('--limit-usd <amount>', 'hard limit in US dollars over all roles', amount)
     .option('--limit-tokens <n>', 'hard limit on tokens over all roles', count)
     .option('--workers <n>', 'rollouts at a time', count)
+    .addOption(setOption())
+    .addOption(cfgOption())
     .option('--allow-unsandboxed', 'consent to run rollouts in plain folders on this machine')
     .option('--yes', YES)
     .option('--plain', PLAIN)
