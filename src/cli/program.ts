@@ -1,5 +1,6 @@
 import { Command } from 'commander';
 import { VERSION } from '../version.ts';
+import { configCommand } from './commands/config.ts';
 import { demoCommand } from './commands/demo.ts';
 import { finalizeCommand } from './commands/finalize.ts';
 import { forkCommand } from './commands/fork.ts';
@@ -33,10 +34,11 @@ export function makeProgram(context: CommandContext): Command {
     verifyCommand,
     forkCommand,
     tryCommand,
+    configCommand,
     lintCommand,
   ])
     add(program, context);
-  for (const command of program.commands)
+  for (const command of program.commands.flatMap((c) => [c, ...c.commands]))
     command
       .copyInheritedSettings(program)
       .option('--json', 'print one JSON value on stdout; lines for people go to stderr')

@@ -1,5 +1,6 @@
 import { readConfigFile } from '../config/load.ts';
 import { sessionPaths } from '../session/paths.ts';
+import { writeSchema } from '../session/schema-file.ts';
 import type { CommandContext } from './context.ts';
 import { NO_IMPROVEMENT } from './exit-codes.ts';
 import { flagsOf, type KeyFlags } from './layered-config.ts';
@@ -20,7 +21,7 @@ export type RunOptions = KeyFlags &
 /** Starts or resumes the session of a directory. */
 export async function run(dir: string, options: RunOptions, context: CommandContext): Promise<void> {
   const flags = flagsOf(options);
-  const place = sessionPlace(dir, flags);
+  const place = sessionPlace(dir, flags, true);
   if (place.config === null) readConfigFile(sessionPaths(place.dir).config); // says that there is none
   const path = place.dir;
   const { report, lines } = await search({
@@ -30,6 +31,7 @@ export async function run(dir: string, options: RunOptions, context: CommandCont
     config: place.config,
     flags: place.flags,
     notes: flags.taken,
+    onBegin: () => void writeSchema(sessionPaths(path)),
     finalize: options.finalize ?? false,
     allowUnsandboxed: options.allowUnsandboxed ?? false,
     stage: context.stage,

@@ -30,6 +30,8 @@ export type SearchOptions = {
   readonly flags: readonly Override[];
   /** What is to be said once, before all else. */
   readonly notes?: readonly string[];
+  /** A session is about to begin: all that can be refused was looked at. */
+  readonly onBegin?: () => void;
   /** Goes on to the sealed test. */
   readonly finalize: boolean;
   readonly allowUnsandboxed: boolean;
@@ -118,6 +120,7 @@ async function searchOn(surface: Surface, o: SearchOptions, onStop: (left: Searc
     }
     if (o.stage.abort.signal.aborted) throw stopped(o.dir);
     for (const left of await rollouts.sweep()) surface.say(`swept       ${left}`);
+    if (session.isNew) o.onBegin?.();
     surface.follow(session.state, control, { finalizes: o.finalize, slowedMs: delayMs });
     for (const w of odd) session.note(w);
     for (const f of findings) {

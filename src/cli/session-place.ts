@@ -24,9 +24,10 @@ export type SessionPlace = {
 
 /**
  * The session of a directory, or the one that `env.out_root` lays out elsewhere: there stands a copy of the directory's
- * config, whose relative paths mean the same. A config there that says something else is refused, never overwritten.
+ * config, whose relative paths mean the same; with `layOut` it is written if it is not there yet. A config there that says
+ * something else is refused, never overwritten.
  */
-export function sessionPlace(given: string, flags: Flags): SessionPlace {
+export function sessionPlace(given: string, flags: Flags, layOut = false): SessionPlace {
   const from = resolve(given);
   const dir = flags.outRoot === null ? from : resolve(flags.outRoot);
   const own = sessionPaths(dir).config;
@@ -42,7 +43,7 @@ export function sessionPlace(given: string, flags: Flags): SessionPlace {
   const moved = flags.overrides.map(move);
   configOfLayers(withOverrides(config, moved));
   if (existsSync(own)) refuseOwn(readConfigFile(own), data, own, from, dir);
-  else layOut(data, from, dir);
+  else if (layOut) writeThere(data, from, dir);
   return { dir, config, flags: moved };
 }
 
@@ -76,7 +77,7 @@ function refuseOwn(existing: unknown, data: object, own: string, from: string, d
   );
 }
 
-function layOut(data: object, from: string, dir: string): void {
+function writeThere(data: object, from: string, dir: string): void {
   try {
     mkdirSync(dir, { recursive: true });
     const edits = join(from, 'rehearsal.json');

@@ -73,6 +73,7 @@ export function beginsWithScreen(args: readonly string[]): boolean {
   const [command, ...rest] = args;
   if (rest.some((a) => ['-h', '--help', '-V', '--version'].includes(a))) return false;
   const named = rest.findLast((a, at) => !a.startsWith('-') && !rest[at - 1]?.startsWith('--'));
+  if (rest.some((a) => a.includes('env.out_root='))) return false; // another directory tells whether it is
   const isNew = (dir: string) => !existsSync(join(dir, 'skillopt.jsonl'));
   if (command === 'demo') return isNew(named ?? 'skillopt-demo');
   return command === 'run' && existsSync(join(named ?? '.', 'skillopt.config.json')) && isNew(named ?? '.');

@@ -1,31 +1,34 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { loadConfig } from '../config/load.ts';
 import type { RunState } from '../events/run-state.ts';
 import { countText, editTitle } from '../events/words.ts';
 import { type Edit, editHash } from '../ports/edit.ts';
 import { fail } from '../ports/failure.ts';
 import { shellWord } from '../ports/printable.ts';
-import { sessionPaths } from '../session/paths.ts';
 import { diffStats } from '../skill/diff.ts';
 import { decodeSkill, readSkill } from '../skill/document.ts';
 import { applyEdit } from '../skill/edits.ts';
 import { editsBetween } from '../skill/edits-between.ts';
 import type { CommandContext } from './context.ts';
+import { flagsOf } from './layered-config.ts';
+import type { OverrideOptions } from './override-options.ts';
 import { readState, shownDir } from './read-state.ts';
 import { search } from './search.ts';
+import { sessionPlace } from './session-place.ts';
 import type { Show } from './show.ts';
 
-export type TryOptions = Show & {
-  readonly cites?: string;
-  readonly reason?: string;
-  readonly goOn?: boolean;
-  readonly allowUnsandboxed?: boolean;
-};
+export type TryOptions = OverrideOptions &
+  Show & {
+    readonly cites?: string;
+    readonly reason?: string;
+    readonly goOn?: boolean;
+    readonly allowUnsandboxed?: boolean;
+  };
 
 /** Hands a person's own edit of the skill in, and goes on until the gate has decided about it. */
 export async function tryEdit(file: string, dir: string, options: TryOptions, context: CommandContext): Promise<void> {
-  const path = resolve(dir);
+  const given = flagsOf(options);
+  const { dir: path, config, flags } = sessionPlace(dir, given);
   const { state } = readState(path);
   const edits = editsOf(resolve(file), state, path, options);
   const {
@@ -36,8 +39,9 @@ export async function tryEdit(file: string, dir: string, options: TryOptions, co
     io: context.io,
     dir: path,
     command: context.command,
-    config: existsSync(sessionPaths(path).config) ? loadConfig(sessionPaths(path).config) : null,
-    flags: {},
+    config,
+    flags,
+    notes: given.taken,
     finalize: false,
     allowUnsandboxed: options.allowUnsandboxed ?? false,
     stage: context.stage,

@@ -73,10 +73,12 @@ export function unknownKey(key: string): { readonly what: string; readonly fix: 
   const here = nearest(last, known);
   const near = here === null ? null : [...path.slice(0, depth), here, ...path.slice(depth + 1)].join('.');
   const close =
-    (near !== null && schemaAt(near) !== null ? near : null) ??
-    nearest(key, configKeys) ??
-    configKeys.find((k) => k.endsWith(`.${key}`)) ??
-    (here === null ? null : [...path.slice(0, depth), here].join('.'));
+    known.length === 0
+      ? null
+      : ((near !== null && schemaAt(near) !== null ? near : null) ??
+        nearest(key, configKeys) ??
+        configKeys.find((k) => k.endsWith(`.${key}`)) ??
+        (here === null ? null : [...path.slice(0, depth), here].join('.')));
   const place = path.slice(0, depth).join('.');
   return {
     what: `unknown key ${key}`,

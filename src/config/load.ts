@@ -90,6 +90,13 @@ const rank = ({ what }: Told): number => (what.startsWith('unknown key ') ? 0 : 
 
 type Told = { readonly key: string; readonly what: string; readonly fix: string };
 
+const isAbsent = (issue: { readonly message: string }) => /received undefined/.test(issue.message);
+
+const missing = (path: readonly string[]): Told => {
+  const key = path.join('.');
+  return { key, what: `${key || 'the config'} is missing`, fix: `add "${key}": …` };
+};
+
 function tell(issue: z.core.$ZodIssue, at: readonly PropertyKey[]): readonly Told[] {
   const path = [...at, ...issue.path].map(String);
   const name = path.join('.') || 'the config';
@@ -105,6 +112,7 @@ function tell(issue: z.core.$ZodIssue, at: readonly PropertyKey[]): readonly Tol
         };
       });
     case 'invalid_union': {
+      if (issue.errors.every((list) => list.some((i) => i.path.length === 0 && isAbsent(i)))) return [missing(path)];
       const form = forms[name];
       // where one form is meant and a key of it is wrong, that key is told
       const meant = issue.errors.filter((list) => !list.some((i) => i.code === 'invalid_type' && i.path.length === 0));
@@ -123,8 +131,8 @@ function tell(issue: z.core.$ZodIssue, at: readonly PropertyKey[]): readonly Tol
         },
       ];
     default:
-      return /received undefined/.test(issue.message)
-        ? [{ key: path.join('.'), what: `${name} is missing`, fix: `add "${name}": …` }]
+      return isAbsent(issue)
+        ? [missing(path)]
         : [{ key: path.join('.'), what: `${name}: ${issue.message}`, fix: `correct ${name}` }];
   }
 }

@@ -55,7 +55,8 @@ function parsedValue(key: string, given: string): unknown {
   } catch {
     return given;
   }
-  // a folder may be called 2024, and a model true
+  // a folder may be called 2024, and an agent true
+  if (typeof value === 'object') return value;
   const shape = schemaAt(key);
   return shape !== null && !shape.safeParse(value).success && shape.safeParse(given).success ? given : value;
 }

@@ -6,6 +6,7 @@ export function sessionPaths(dir: string) {
   return {
     dir,
     config: join(dir, 'skillopt.config.json'),
+    schema: join(dir, 'skillopt.config.schema.json'),
     log: join(dir, 'skillopt.jsonl'),
     document: join(dir, 'skillopt.md'),
     best: join(dir, 'best_skill.md'),

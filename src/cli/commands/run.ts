@@ -1,43 +1,21 @@
-import { type Command, InvalidArgumentError } from 'commander';
+import type { Command } from 'commander';
 import type { CommandContext } from '../context.ts';
 import { NO_IMPROVEMENT } from '../exit-codes.ts';
-import { cfgOption, setOption } from '../override-options.ts';
+import { cfgOption, keyOptions, setOption } from '../override-options.ts';
 import type { RunOptions } from '../run.ts';
 import { DELAY, milliseconds, PLAIN, YES } from '../show.ts';
 
-function count(text: string): number {
-  const n = Number(text);
-  if (!Number.isInteger(n) || n < 1) throw new InvalidArgumentError('give a whole number of at least 1');
-  return n;
-}
-
-function amount(text: string): number {
-  const n = Number(text.replace(/^\$/, ''));
-  if (!(n > 0)) throw new InvalidArgumentError('give an amount in US dollars, more than 0');
-  return n;
-}
-
-function minutes(text: string): number {
-  const n = Number(text);
-  if (!(n >= 0.1)) throw new InvalidArgumentError('give a number of minutes, at least 0.1');
-  return n;
-}
-
 export function runCommand(program: Command, context: CommandContext): void {
-  program
+  const command = program
     .command('run')
     .summary('start or resume the session that skillopt.config.json in a directory describes')
     .description(
       'Starts the session that DIR/skillopt.config.json describes, or goes on where it stopped: baseline, rounds of proposals, gates, confirmation. Stops before the sealed test unless --finalize is given. Nothing that finished is performed or paid twice. Budget, limits and workers may change between two runs; any other change of the config is another session.',
     )
     .argument('[dir]', 'directory of the session', '.')
-    .option('--finalize', 'go on to the sealed test when there is something to deliver')
-    .option('--budget <rollouts>', 'rollouts that decisions may consume', count)
-    .option('--limit-rollouts <n>', 'hard limit on rollouts started, run-ahead included', count)
-    .option('--limit-minutes <n>', 'hard limit on the search’s running time', minutes)
-    .option('--limit-usd <amount>', 'hard limit in US dollars over all roles', amount)
-    .option('--limit-tokens <n>', 'hard limit on tokens over all roles', count)
-    .option('--workers <n>', 'rollouts at a time', count)
+    .option('--finalize', 'go on to the sealed test when there is something to deliver');
+  for (const option of keyOptions()) command.addOption(option);
+  command
     .addOption(setOption())
     .addOption(cfgOption())
     .option('--allow-unsandboxed', 'consent to run rollouts in plain folders on this machine')

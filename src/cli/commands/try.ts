@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import type { CommandContext } from '../context.ts';
+import { cfgOption, setOption } from '../override-options.ts';
 import { DELAY, milliseconds, PLAIN, YES } from '../show.ts';
 import type { TryOptions } from '../try.ts';
 
@@ -15,6 +16,8 @@ export function tryCommand(program: Command, context: CommandContext): void {
     .option('--cites <task>', 'the train task that the edit should fix')
     .option('--reason <text>', 'why it should help, for the record and for the optimizer')
     .option('--go-on', 'go on with the search after the gate')
+    .addOption(setOption())
+    .addOption(cfgOption())
     .option('--allow-unsandboxed', 'consent to run rollouts in plain folders on this machine')
     .option('--yes', YES)
     .option('--plain', PLAIN)
