@@ -51,4 +51,6 @@ The config, with the defaults of what may be left out (paths are relative to the
     "search": {"draftSize": 8, "dryRounds": 12, "memory": true},
     "timeouts": {"agentSec": null}, "finalize": {"attempts": 1}
   }
+Each key may be set by a flag (--set search.draftSize=4) or by a variable (SKILLOPT_SEARCH_DRAFT_SIZE=4), too;
+skillopt config show tells every value and where it comes from.
 `;
