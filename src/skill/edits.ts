@@ -53,7 +53,8 @@ export function editView(view: View, edit: Edit): EditedView {
   return { ok: true, ...edited(view, splice), splice };
 }
 
-function badTextOf(part: 'content' | 'target', text: string): string | null {
+/** Why a part of an edit may not come into a skill as it is; null = it may. */
+export function badTextOf(part: 'content' | 'target', text: string): string | null {
   if (hasBadCharacters(text)) return `the ${part} holds a NUL or half a surrogate pair`;
   if (!holdsSteering(text)) return null;
   const first = steeringCharacters(text)[0]!;

@@ -21,7 +21,7 @@ const VIEWS_KEPT = 32;
  */
 export function skillOps(seedText: string, options: SkillOpsOptions): SkillOps {
   const validate = validatorFor(readSkill(seedText), options);
-  const secrets = (options.secrets ?? []).map(toLf).filter((secret) => secret.trim().length >= SHORTEST_SECRET);
+  const secrets = soughtSecrets(options.secrets);
   /** Texts that edits have led to, the newest last: a draft grows out of them. */
   const views: View[] = [];
   const keep = (view: View) => {
@@ -55,6 +55,11 @@ export function skillOps(seedText: string, options: SkillOpsOptions): SkillOps {
   return { apply, same: sameText };
 }
 
+/** The secrets that are long enough to be looked for, with plain line ends. */
+export function soughtSecrets(secrets: readonly string[] = []): readonly string[] {
+  return secrets.map(toLf).filter((secret) => secret.trim().length >= SHORTEST_SECRET);
+}
+
 /** Two halves may meet: the edit completes a secret that it does not hold alone. */
 function completes(before: View, edited: Edited & { readonly splice: Splice }, secret: string): boolean {
   const { plain, onlyLf } = before;
@@ -65,7 +70,8 @@ function completes(before: View, edited: Edited & { readonly splice: Splice }, s
   return (onlyLf ? around : toLf(edited.text)).includes(secret) && !plain.includes(secret);
 }
 
-const secretRejected: Applied = {
+/** What becomes of an edit that would bring in a secret. */
+export const secretRejected: Applied = {
   ok: false,
   reason: 'secret',
   detail: 'the content holds the value of a known secret: name the environment variable instead',

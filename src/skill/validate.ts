@@ -14,6 +14,7 @@ import {
   resolves,
 } from './references.ts';
 import { sameText } from './same-text.ts';
+import { sameValue } from './same-value.ts';
 import { DEFAULT_MAX_LINES, DEFAULT_MAX_TOKENS, estimateTokens, tokensOf } from './size.ts';
 import { codePointName, steeringCharacters } from './steering.ts';
 import { bodyOf, type View, viewOf } from './view.ts';
@@ -135,15 +136,6 @@ function frontmatterChanged(text: string, seed: SkillDocument): Refused {
   const changed = [...keys].filter((key) => !sameValue(seed.fields.get(key), edited.fields.get(key)));
   const which = changed.length === 0 ? 'its bytes' : `the keys ${changed.join(', ')}`;
   return refused('frontmatter-changed', `the frontmatter is locked, and ${which} changed: edit the body only`);
-}
-
-function sameValue(a: unknown, b: unknown): boolean {
-  return JSON.stringify(plainValue(a)) === JSON.stringify(plainValue(b));
-}
-
-function plainValue(value: unknown): unknown {
-  if (value instanceof Map) return ['map', [...value].map(([key, held]) => [plainValue(key), plainValue(held)])];
-  return Array.isArray(value) ? ['list', value.map(plainValue)] : (value ?? null);
 }
 
 function bodyMissing(view: View): Refused | null {
