@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { editBudgetShape, gateRuleName, metricName } from '../events/shapes.ts';
+import { optimizedParts } from '../ports/edit.ts';
 import { modelConfig } from './model.ts';
 
 const ids = z.array(z.string().min(1)).readonly();
@@ -47,6 +48,10 @@ export const configShape = z.strictObject({
     .default(null)
     .describe('the model that does the tasks: "provider/model", or an object that says how it is reached'),
   optimizer: modelConfig.describe('what reads failures and proposes edits: rehearsal, or a model'),
+  optimize: z
+    .enum(optimizedParts)
+    .default('body')
+    .describe('what of the skill is optimized: its body, or the description that lets an agent open it'),
   reflection: z
     .strictObject({
       form: z

@@ -11,7 +11,8 @@ export type FinalizeResult = Omit<EventOf<'finalize.finished'>, 'type' | 'consum
 
 /**
  * The sealed test: seed, result and no-skill together, interleaved task by task, after `finalize.started` is in the log.
- * A scored rollout is never tried again. Returns what stands in `finalize.finished`.
+ * Where the description is optimized there is no arm without a skill: nothing could be opened there. A scored rollout is
+ * never tried again. Returns what stands in `finalize.finished`.
  */
 export async function finalize(
   plan: LoopPlan,
@@ -25,7 +26,7 @@ export async function finalize(
   const texts: readonly (readonly [Arm, string | null])[] = [
     ['seed', plan.seedText],
     ['result', loop.text],
-    ['no-skill', null],
+    ...(plan.optimize === 'description' ? [] : [['no-skill', null] as const]),
   ];
   const skillOf = (text: string | null) => (text === null ? NO_SKILL : talk.hash(text));
   await talk.decide({

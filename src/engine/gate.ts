@@ -151,7 +151,9 @@ export async function consider(plan: LoopPlan, s: SearchState, talk: Conversatio
   let cut: unknown = null;
   try {
     verdict = undone ? { action: 'reject', why: UNDONE } : await compare(plan, s, talk, rule, tally);
-    if (tally.unread) verdict = { action: 'indecisive', why: 'the skill was not read' };
+    // where the description is optimized, opening the skill is what is measured
+    if (tally.unread && plan.optimize !== 'description')
+      verdict = { action: 'indecisive', why: 'the skill was not read' };
   } catch (e) {
     if (!(e instanceof Stop) && !(e instanceof EnvironmentChanged)) throw e;
     cut = e;

@@ -47,15 +47,33 @@ export function makeSplits(tasks: readonly TaskRef[], wanted: WantedSplits, seed
   };
 }
 
+/**
+ * Splits by a ratio of which every stratum of tasks has its part, at least `least` tasks in each split. The caller sees
+ * to it that each stratum has that many. Throws as `makeSplits` does.
+ */
+export function splitsByRatio(
+  strata: readonly (readonly TaskRef[])[],
+  ratio: SplitRatio,
+  seed: string,
+  least: number,
+): Splits {
+  requireDistinct(strata.flat().map((task) => task.id));
+  requireUniqueContent(strata.flat());
+  const drawn = strata.map((tasks) => byRatio(tasks, ratio, seed, least));
+  const all = (name: SplitName) => inOrder(drawn.flatMap((parts) => parts[name]));
+  const splits = { train: all('train'), selection: all('selection'), test: all('test') };
+  return { ...splits, warnings: [...new Set(drawn.flatMap((parts) => parts.warnings)), ...sizeWarnings(splits)] };
+}
+
 type Parts = Readonly<Record<SplitName, readonly TaskRef[]>> & { readonly warnings: readonly string[] };
 type Group = { readonly key: string; readonly tasks: readonly TaskRef[] };
 
 // By ratio.
 
-function byRatio(tasks: readonly TaskRef[], ratio: SplitRatio, seed: string): Parts {
+function byRatio(tasks: readonly TaskRef[], ratio: SplitRatio, seed: string, least = minSplitTasks): Parts {
   requireRatio(ratio);
   requireUniqueContent(tasks);
-  const targets = splitSizes(tasks.length, ratio);
+  const targets = splitSizes(tasks.length, ratio, least);
   const parts: Record<SplitName, Group[]> = { train: [], selection: [], test: [] };
   for (const group of seededGroups(tasks, seed)) {
     const emptiest = splitNames.reduce((best, name) =>
@@ -63,12 +81,12 @@ function byRatio(tasks: readonly TaskRef[], ratio: SplitRatio, seed: string): Pa
     );
     parts[emptiest].push(group);
   }
-  for (const name of splitNames) fillUp(parts, name);
-  const short = splitNames.find((name) => size(parts[name]) < minSplitTasks);
+  for (const name of splitNames) fillUp(parts, name, least);
+  const short = splitNames.find((name) => size(parts[name]) < least);
   if (short !== undefined) {
     throw fail(
       'splits',
-      `too many tasks share an instruction: they have to stay in one split, which leaves fewer than ${minSplitTasks} tasks for ${short}`,
+      `too many tasks share an instruction: they have to stay in one split, which leaves fewer than ${count(least)} for ${short}`,
       'the pack',
       'give the tasks instructions of their own, or add others',
     );
@@ -99,10 +117,14 @@ function requireRatio(ratio: SplitRatio): void {
 }
 
 /**
- * Sizes by the largest remainder (ties: train, selection, test), then at least two each, taken from the split that
- * has the most to give. Needs six tasks and parts above 0.
+ * Sizes by the largest remainder (ties: train, selection, test), then at least two (or `least`) each, taken from the
+ * split that has the most to give. Needs that many for each split, and parts above 0.
  */
-export function splitSizes(total: number, ratio: SplitRatio): Readonly<Record<SplitName, number>> {
+export function splitSizes(
+  total: number,
+  ratio: SplitRatio,
+  least = minSplitTasks,
+): Readonly<Record<SplitName, number>> {
   const largest = Math.max(...splitNames.map((name) => ratio[name]));
   const sum = splitNames.reduce((part, name) => part + ratio[name] / largest, 0);
   const quota = (name: SplitName) => (total * (ratio[name] / largest)) / sum;
@@ -113,7 +135,7 @@ export function splitSizes(total: number, ratio: SplitRatio): Readonly<Record<Sp
     sizes[remainders[next % remainders.length]!]++;
   }
   for (const name of splitNames) {
-    while (sizes[name] < minSplitTasks) {
+    while (sizes[name] < least) {
       const giver = splitNames.reduce((best, other) => (sizes[other] > sizes[best] ? other : best));
       sizes[giver]--;
       sizes[name]++;
@@ -134,14 +156,14 @@ function seededGroups(tasks: readonly TaskRef[], seed: string): readonly Group[]
 }
 
 /** Moves small groups from the largest splits until the split has its two tasks, if that is possible. */
-function fillUp(parts: Record<SplitName, Group[]>, name: SplitName): void {
-  while (size(parts[name]) < minSplitTasks) {
+function fillUp(parts: Record<SplitName, Group[]>, name: SplitName, least: number): void {
+  while (size(parts[name]) < least) {
     const offers = splitNames
       .filter((other) => other !== name)
       .flatMap((other) =>
         parts[other].map((group) => ({ other, group, left: size(parts[other]) - group.tasks.length })),
       )
-      .filter((offer) => offer.left >= minSplitTasks)
+      .filter((offer) => offer.left >= least)
       .toSorted(
         (a, b) => a.group.tasks.length - b.group.tasks.length || b.left - a.left || byText(a.group.key, b.group.key),
       );

@@ -9,6 +9,7 @@ import {
   inputShape,
   metricName,
   outcomeShape,
+  packTaskShape,
   pairShape,
   planShape,
   rejectionReason,
@@ -51,7 +52,7 @@ const sessionCreated = z.object({
     files: z.array(z.string()),
     from: z.string(),
   }),
-  pack: z.object({ name: z.string(), hash: z.string(), from: z.string(), tasks: z.array(taskRefShape) }),
+  pack: z.object({ name: z.string(), hash: z.string(), from: z.string(), tasks: z.array(packTaskShape) }),
   environment: z.object({
     backend: z.string(),
     agent: z.string(),

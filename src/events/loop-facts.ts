@@ -1,3 +1,4 @@
+import type { OptimizedPart } from '../ports/edit.ts';
 import type { gateRuleName } from './shapes.ts';
 
 /** What a reader of a log has to know of the rules `loop@1` and `loop@2` that drew it. The engine takes these facts from here. */
@@ -20,3 +21,6 @@ const BOLD_FOR = 3;
 /** The rule that a gate goes by after so many acceptances. */
 export const ruleAfter = (plan: GateRuleName, accepted: number): GateRuleName =>
   plan === 'bold' && accepted >= BOLD_FOR ? 'balanced' : plan;
+
+/** Arms of the sealed test: without a skill a description has nothing to be measured by. */
+export const testArms = (optimize?: OptimizedPart): number => (optimize === 'description' ? 2 : 3);

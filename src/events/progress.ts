@@ -1,4 +1,5 @@
 import { attemptsOf } from './attempts.ts';
+import { testArms } from './loop-facts.ts';
 import type { RunState } from './run-state.ts';
 import { countText, minutesText } from './words.ts';
 
@@ -74,10 +75,10 @@ function leftRollouts(state: RunState): Left | null {
   }
 }
 
-/** The sealed test of seed, result and no skill, where it is still to come. */
+/** The sealed test, where it is still to come. */
 function withTest(state: RunState, left: Left | null, thenTest: boolean): Left | null {
   if (left === null || !thenTest || state.finalizeStarted || state.ended !== null) return left;
-  return { ...left, rollouts: left.rollouts + 3 * state.tasks.test.length };
+  return { ...left, rollouts: left.rollouts + testArms(state.plan?.optimize) * state.tasks.test.length };
 }
 
 /** Rollouts of the sealed test: every task with every arm. */

@@ -68,6 +68,12 @@ export const turnPoint = z.enum([...inputPoints, 'take', 'propose']);
 
 export const taskRefShape = z.object({ id: z.string(), hash: z.string(), instructionHash: z.string() });
 
+/** A task of the pack as a session began with it. */
+export const packTaskShape = taskRefShape.extend({
+  /** Is the skill meant for it? Stands there where the description is optimized and the task says so. */
+  shouldTrigger: z.boolean().optional(),
+});
+
 /** What a fork takes over from its parent. */
 export const forkShape = z.object({
   /** The parent's id, the step after which the fork leaves it, and the parent's log at that line. */
@@ -158,6 +164,8 @@ export const planShape = z.object({
   /** `given`: calibration has paid the seed's attempt that the confirmation compares with. */
   seedAttempt: z.enum(['fresh', 'given']),
   optimizer: z.string(),
+  /** Stands there where it is not the body that is optimized. */
+  optimize: z.literal('description').optional(),
 });
 
 /** One arm of the sealed test. */

@@ -135,10 +135,11 @@ export function rejectedText(event: Pick<EventOf<'edit.rejected'>, 'edit' | 'rea
   return event.edit === null ? `${event.reason}: ${detail}` : `not tried: ${detail}`;
 }
 
-/** `7/8 with the result, 2/8 with the seed, 0/8 without a skill` */
+/** `7/8 with the result, 2/8 with the seed, 0/8 without a skill`; that arm is left out where there is none. */
 export function armsText(finalized: Pick<EventOf<'finalize.finished'>, 'arms'>, metric = 'hard'): string {
   const score = (name: string) => scoreText(finalized.arms.find((a) => a.arm === name)?.score, metric);
-  return `${score('result')} with the result, ${score('seed')} with the seed, ${score('no-skill')} without a skill`;
+  const without = finalized.arms.some((a) => a.arm === 'no-skill') ? `, ${score('no-skill')} without a skill` : '';
+  return `${score('result')} with the result, ${score('seed')} with the seed${without}`;
 }
 
 /** `improved, 8 of 8 pairs: selection 7/8 against the seed’s 2/8, fresh attempts (5–0)` */

@@ -1,13 +1,17 @@
 import { shortHash } from './hash.ts';
 
-/** The five ways to change a skill's body. */
+/** The five ways to change a skill. */
 export const editOps = ['replace', 'insert_after', 'insert_before', 'delete', 'append_section'] as const;
 export type EditOp = (typeof editOps)[number];
 
+/** What of a skill a session optimizes: its body, or the `description` of its frontmatter; never both. */
+export const optimizedParts = ['body', 'description'] as const;
+export type OptimizedPart = (typeof optimizedParts)[number];
+
 /**
- * One change to the body of a SKILL.md.
- * `target` is an exact text that occurs exactly once in the body; for `append_section` it is a heading line, or
- * empty for the end of the body. `content` is the new text; empty for `delete`.
+ * One change to the body of a SKILL.md, or to its description where that is optimized.
+ * `target` is an exact text that occurs exactly once there; for `append_section` it is a heading line, or empty for
+ * the end (of a description always empty). `content` is the new text; empty for `delete`.
  */
 export type Edit = {
   readonly op: EditOp;

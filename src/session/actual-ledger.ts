@@ -11,12 +11,14 @@ const SLACK = 1.25;
 export function reserves(sizes: {
   readonly selection: number;
   readonly test: number;
+  /** Arms of the sealed test; 3 unless given. */
+  readonly arms?: number;
   readonly attempts: number;
   readonly workers: number;
 }) {
   return {
     confirmation: Math.ceil(SLACK * 2 * sizes.selection) + sizes.workers,
-    finalize: Math.ceil(SLACK * 3 * sizes.test * sizes.attempts) + sizes.workers,
+    finalize: Math.ceil(SLACK * (sizes.arms ?? 3) * sizes.test * sizes.attempts) + sizes.workers,
   };
 }
 

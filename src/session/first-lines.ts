@@ -4,11 +4,12 @@ import type { Config } from '../config/schema.ts';
 import type { LoopPlan } from '../engine/plan.ts';
 import { ENGINE, KNOWN_RULES, loopRule, RULES } from '../engine/rules.ts';
 import { makeSplits, type Splits } from '../engine/splits.ts';
+import { makeTriggerSplits, type TriggerRef } from '../engine/trigger-splits.ts';
 import type { EventOf } from '../events/events.ts';
 import type { Bounds, Fork, StandingKey } from '../events/shapes.ts';
 import { fail } from '../ports/failure.ts';
 import { shortHash } from '../ports/hash.ts';
-import { type Pack, type SplitName, splitNames, type TaskRef } from '../ports/task.ts';
+import { type Pack, type SplitName, splitNames, type Task, type TaskRef } from '../ports/task.ts';
 
 /** The seed as it was copied into the session. */
 export type SeedSkill = {
@@ -40,12 +41,33 @@ export type CreateOptions = {
 
 /** Everything that makes two rollouts of one (skill, task) comparable; 8 hex digits in every key. */
 export function environmentFingerprint(config: Config, bundle: string): string {
-  const { backend, agent, timeouts, gate } = config;
+  const { backend, agent, timeouts, gate, optimize } = config;
   const model = config.model === null ? null : modelIdentity(config.model);
-  return shortHash(JSON.stringify([backend, agent, model, timeouts, gate.passThreshold, bundle]), 8);
+  const measured = [backend, agent, model, timeouts, gate.passThreshold, bundle];
+  return shortHash(JSON.stringify(optimize === 'body' ? measured : [...measured, TRIGGER_FORM]), 8);
 }
 
+/** How it is asked which skill a model would open; a new form is another environment. */
+const TRIGGER_FORM = 'trigger@1';
+
 const refOf = ({ id, hash, instructionHash }: TaskRef): TaskRef => ({ id, hash, instructionHash });
+
+/** A task as the log names it; where the description is optimized, with whether the skill is meant for it. */
+function packTaskOf(task: Task, optimize: Config['optimize']): TriggerRef {
+  const { shouldTrigger } = task;
+  return optimize === 'body' || shouldTrigger === null ? refOf(task) : { ...refOf(task), shouldTrigger };
+}
+
+/** Only what shows which skill it opens can be measured by its description. */
+function requireShown(config: Config): void {
+  if (config.optimize === 'body' || config.backend === 'chat') return;
+  throw fail(
+    'config',
+    `the agent ${config.agent} on the backend ${config.backend} does not show whether it opened the skill because of its description, so a description can’t be optimized with it`,
+    'optimize',
+    'set "backend": "chat" with a "model" and a prompt pack, or "optimize": "body"',
+  );
+}
 
 /** Agent or optimizer is a small program: every surface says so. */
 export function isRehearsal(config: Config): boolean {
@@ -55,6 +77,7 @@ export function isRehearsal(config: Config): boolean {
 /** Fixes skill, pack, environment and engine. */
 export function createdEvent(o: CreateOptions): EventOf<'session.created'> {
   const { config } = o;
+  requireShown(config);
   return {
     type: 'session.created',
     session: o.session,
@@ -65,7 +88,12 @@ export function createdEvent(o: CreateOptions): EventOf<'session.created'> {
     seed: config.seed,
     rehearsal: isRehearsal(config),
     skill: { ...o.skill, files: [...o.skill.files], hash: shortHash(o.skill.text) },
-    pack: { name: packName(config.pack), hash: o.pack.hash, from: config.pack, tasks: o.pack.tasks.map(refOf) },
+    pack: {
+      name: packName(config.pack),
+      hash: o.pack.hash,
+      from: config.pack,
+      tasks: o.pack.tasks.map((task) => packTaskOf(task, config.optimize)),
+    },
     environment: {
       backend: config.backend,
       agent: config.agent,
@@ -89,7 +117,9 @@ export function configOf(created: EventOf<'session.created'>): Config {
 /** The splits of a session: as its config wants them, or in a fork as they were inherited. */
 function splitsOf(created: EventOf<'session.created'>): Splits {
   const { tasks } = created.pack;
-  return makeSplits(tasks, created.fork ? keptSplits(created.fork, tasks) : configOf(created).splits, created.seed);
+  const { splits, optimize } = configOf(created);
+  const wanted = created.fork ? keptSplits(created.fork, tasks) : splits;
+  return (optimize === 'description' ? makeTriggerSplits : makeSplits)(tasks, wanted, created.seed);
 }
 
 /** A task that is still there keeps its split. A new one goes to train, or to the tasks that have the same instruction. */
@@ -155,6 +185,7 @@ export function planEvent(created: EventOf<'session.created'>, splits: EventOf<'
     limits: { ...config.limits },
     seedAttempt: 'fresh',
     optimizer: modelName(config.optimizer),
+    ...(config.optimize === 'body' ? {} : { optimize: config.optimize }),
   };
 }
 
@@ -177,6 +208,7 @@ export function loopPlan(
     search: plan.search,
     budget: plan.budget,
     seedAttempt: plan.seedAttempt,
+    optimize: plan.optimize,
   };
 }
 

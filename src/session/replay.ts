@@ -4,7 +4,7 @@ import type { LoopPlan } from '../engine/plan.ts';
 import type { EventOf } from '../events/events.ts';
 import { readLog } from '../journal/journal.ts';
 import type { SkillOps } from '../ports/engine.ts';
-import { skillOps } from '../skill/skill-ops.ts';
+import { opsOf } from '../skill/by-part.ts';
 import { EndOfLog, OtherDecision } from './ends.ts';
 import { loopPlan, nextLook } from './first-lines.ts';
 import { Diverged, diverged, type Logged } from './logged.ts';
@@ -13,8 +13,12 @@ import { RecordedPorts } from './recorded-ports.ts';
 /** The rules of the skill format for this session; what stands redacted in an edit was a secret. */
 export function sessionOps(created: {
   readonly skill: { readonly text: string; readonly files: readonly string[] };
+  /** The session's config, or as much of it as says what is optimized. */
+  readonly config: { readonly optimize?: unknown };
 }): SkillOps {
-  return skillOps(created.skill.text, { bundledFiles: created.skill.files, secrets: ['[redacted: '] });
+  const { skill, config } = created;
+  const options = { bundledFiles: skill.files, secrets: ['[redacted: '] };
+  return opsOf(config.optimize === 'description' ? 'description' : 'body', skill.text, options);
 }
 
 /** Is there something that the sealed test may be opened for? */

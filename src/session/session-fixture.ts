@@ -223,7 +223,7 @@ export async function play(o: Play): Promise<Played> {
     },
   };
   const workers = o.workers ?? 1;
-  const ops = sessionOps(logged.created ?? { skill: { text: world.seedText, files: [] } });
+  const ops = sessionOps(logged.created ?? { skill: { text: world.seedText, files: [] }, config: {} });
   const ledger = new ActualLedger(
     config.limits,
     reserves({ selection: plan.selection.length, test: plan.test.length, attempts: 1, workers }),

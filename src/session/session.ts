@@ -6,6 +6,7 @@ import type { LoopPlan } from '../engine/plan.ts';
 import { ENGINE } from '../engine/rules.ts';
 import type { Event, EventOf, LoggedEvent } from '../events/events.ts';
 import { Fold } from '../events/fold.ts';
+import { testArms } from '../events/loop-facts.ts';
 import type { RunState } from '../events/run-state.ts';
 import type { Bounds } from '../events/shapes.ts';
 import { diskFailure, Journal } from '../journal/journal.ts';
@@ -282,7 +283,8 @@ export class Session {
 
   /** What confirmation and finalize keep for themselves of the limit. */
   reserves(selection: number, test: number, workers: number) {
-    return reserves({ selection, test, attempts: this.config.finalize.attempts, workers });
+    const arms = testArms(this.config.optimize);
+    return reserves({ selection, test, arms, attempts: this.config.finalize.attempts, workers });
   }
 
   /** What flags have set, for a line that says how the session goes on. */

@@ -5,6 +5,7 @@ import {
   longLines,
   ownWords,
   QUOTE_WORDS,
+  type QuoteLength,
   type Shown,
   saysSomething,
   shownOf,
@@ -82,8 +83,11 @@ export class LeakIndexBuilder {
   private readonly shownPaths = new Set<string>();
   private tasks = 0;
 
-  /** The words of the seed are no news. */
-  constructor(seedText: string) {
+  /** The words of the seed are no news. So many words of an instruction in a row are a quote. */
+  constructor(
+    seedText: string,
+    private readonly instructionWords: QuoteLength = INSTRUCTION_WORDS,
+  ) {
     this.vocabulary = new Vocabulary(new Set(wordsOf(seedText).map((w) => w.text)));
   }
 
@@ -106,7 +110,7 @@ export class LeakIndexBuilder {
     }
     for (const text of task.verifier) this.text('verifier', text, index, shown, shownLiterals, shownSqueezed);
     for (const text of task.solution) this.text('solution', text, index, shown, shownLiterals, shownSqueezed);
-    this.allWindows('instruction', told, INSTRUCTION_WORDS, index, () => true);
+    this.allWindows('instruction', told, this.instructionWords, index, () => true);
   }
 
   /** Names of two parts and more, or of letters and digits. One word alone is a word. */

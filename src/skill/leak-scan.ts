@@ -21,14 +21,14 @@ export function leakScanner(material: LeakMaterial, seedText: string): LeakOf {
   return scannerOf(builder.finish(material.paths), seedText);
 }
 
-/** `leakScanner` for an index that was built before, of the same seed. */
-export function scannerOf(index: LeakIndex, seedText: string): LeakOf {
+/** `leakScanner` for an index that was built before, of the same seed; `apply` is how its edits are applied. */
+export function scannerOf(index: LeakIndex, seedText: string, apply = applyEdit): LeakOf {
   const inSeed = keysOf(index, toLf(seedText));
   let last: { readonly text: string; readonly keys: ReadonlySet<string | number> } | null = null;
   return (edit, text) => {
     if (last?.text !== text) last = { text, keys: keysOf(index, toLf(text)) };
     const { keys } = last;
-    const applied = applyEdit(text, edit);
+    const applied = apply(text, edit);
     const content = toLf(edit.content);
     const after = applied.ok ? toLf(applied.text) : content;
     const change = applied.ok ? changeOf(toLf(text), after) : { from: 0, to: content.length };

@@ -3,10 +3,13 @@ import { codeWords, proseWords, type Stretch, wordsOf } from './leak-words.ts';
 /** Most words of a stretch that is looked up at once, by what it is of. */
 export const QUOTE_WORDS = 8;
 export const INSTRUCTION_WORDS = 12;
+/** Of an instruction, where it is to be told by a description whether it fits: such prompts are a line or two. */
+export const TRIGGER_PROMPT_WORDS = 6;
 /** A line of code with fewer words counts from so many characters on, blanks aside. */
 export const LONG_LINE = 30;
 /** Lengths, in words, at which a text is looked through. */
-export const windowLengths = [2, 3, 4, 5, 6, 7, QUOTE_WORDS, INSTRUCTION_WORDS] as const;
+export const windowLengths = [2, 3, 4, 5, TRIGGER_PROMPT_WORDS, 7, QUOTE_WORDS, INSTRUCTION_WORDS] as const;
+export type QuoteLength = (typeof windowLengths)[number];
 
 /** What a word is, whatever the task: of a program, of a sentence, or one of its own. */
 const CODE = 0;
