@@ -119,6 +119,8 @@ function backendOf(
         ...common,
         model,
         tasks: session.pack.tasks,
+        measures: config.optimize,
+        ...(session.skill === undefined ? {} : { skillName: session.skill.name }),
         bundledFiles: session.skill?.files ?? [],
         defaultTimeoutSec: config.timeouts.agentSec ?? AGENT_TIMEOUT_SEC,
       });

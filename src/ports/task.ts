@@ -64,6 +64,9 @@ export type Check = {
 /** A text file of a prompt pack; `name` is its path in the pack's folder, with `/`. */
 export type PromptFile = { readonly name: string; readonly text: string };
 
+/** A skill as agents list it. */
+export type ListedSkill = { readonly name: string; readonly description: string };
+
 /** An entry of a prompt pack: the model's answer is what is checked. */
 export type PromptTask = TaskBase & {
   readonly kind: 'prompt';
@@ -74,6 +77,8 @@ export type PromptTask = TaskBase & {
   readonly checks: readonly Check[];
   /** Regular expressions: an answer that one of them fits comes from the machinery, not from the model, and is unscored. */
   readonly noAnswer: readonly string[];
+  /** What stands beside the skill in the list from which a model chooses; absent = the pack names none. */
+  readonly otherSkills?: readonly ListedSkill[] | undefined;
 };
 
 export type Task = FolderTask | PromptTask;

@@ -4,6 +4,7 @@ import { fail } from '../ports/failure.ts';
 import { printableName } from '../ports/printable.ts';
 import type { Pack, PromptTask } from '../ports/task.ts';
 import { JsonSource, type Node } from './json-source.ts';
+import { readOtherSkills } from './other-skills.ts';
 import { packFailure } from './pack-failure.ts';
 import { isRegex } from './prompt-checks.ts';
 import { PromptFiles, type ReadFile, utf8 } from './prompt-files.ts';
@@ -30,7 +31,8 @@ export type PromptPackReading = {
  *     {"version": 1, "name": "capitals", "system": "…", "noAnswer": ["^upstream error"], "tasks": [entries]}
  *
  * where `system` is for all tasks that have none of their own, and an answer that a regular expression of `noAnswer`
- * fits comes from the machinery and is not scored. A byte order mark and any line ends are taken. Files are named from
+ * fits comes from the machinery and is not scored. `otherSkills` are listed beside the skill where its description is
+ * measured. A byte order mark and any line ends are taken. Files are named from
  * the pack's folder, must be UTF-8 texts of at most 1 MB and must lie in it. Executes nothing and changes nothing.
  *
  * Throws `pack` with everything that is wrong, by line and column, in one go.
@@ -84,7 +86,7 @@ async function readBytes(file: string, inFolder: boolean): Promise<Uint8Array> {
 
 type Wide = PackWide & { readonly name: string | null; readonly tasks: readonly Node[] };
 
-const wideKeys = ['$schema', 'version', 'name', 'system', 'noAnswer', 'tasks'] as const;
+const wideKeys = ['$schema', 'version', 'name', 'system', 'noAnswer', 'otherSkills', 'tasks'] as const;
 
 function readWide(source: JsonSource, root: Node, dir: string): Wide | null {
   const bare = { dir, system: '', noAnswer: [], name: null };
@@ -114,7 +116,9 @@ function readWide(source: JsonSource, root: Node, dir: string): Wide | null {
     const pattern = source.string(node, 'a regular expression of noAnswer');
     return pattern !== null && isRegex(source, node, pattern, '') ? [pattern] : [];
   });
-  return withTasks(source, tasksNode, { dir, system, noAnswer, name, tasks });
+  const otherNode = keys.get('otherSkills');
+  const otherSkills = otherNode === undefined ? undefined : readOtherSkills(source, otherNode);
+  return withTasks(source, tasksNode, { dir, system, noAnswer, otherSkills, name, tasks });
 }
 
 function withTasks(source: JsonSource, node: Node, wide: Wide): Wide {

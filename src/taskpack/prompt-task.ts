@@ -1,5 +1,5 @@
 import { sha256 } from '../ports/hash.ts';
-import type { Check, PromptFile, PromptTask } from '../ports/task.ts';
+import type { Check, ListedSkill, PromptFile, PromptTask } from '../ports/task.ts';
 import { instructionHash } from './instruction.ts';
 import type { JsonKeys, JsonSource, Node } from './json-source.ts';
 import { idProblem } from './names.ts';
@@ -7,7 +7,12 @@ import { type FileOf, readChecks, readSeconds } from './prompt-checks.ts';
 import type { PromptFiles } from './prompt-files.ts';
 
 /** What the pack gives to all of its tasks. */
-export type PackWide = { readonly dir: string; readonly system: string; readonly noAnswer: readonly string[] };
+export type PackWide = {
+  readonly dir: string;
+  readonly system: string;
+  readonly noAnswer: readonly string[];
+  readonly otherSkills?: readonly ListedSkill[] | undefined;
+};
 
 const keys = [
   'id',
@@ -70,7 +75,9 @@ export async function readPromptTask(
     );
   if (id === null || prompt === null || system === null || checks === null || source.problems.length > before)
     return null;
-  const base = { prompt, system, files: shown, checks, agentTimeoutSec, noAnswer: pack.noAnswer };
+  const { otherSkills } = pack;
+  const listed = otherSkills === undefined ? {} : { otherSkills };
+  const base = { prompt, system, files: shown, checks, agentTimeoutSec, noAnswer: pack.noAnswer, ...listed };
   const content = shouldTrigger === null ? base : { ...base, shouldTrigger };
   return {
     kind: 'prompt',
@@ -85,6 +92,7 @@ export async function readPromptTask(
     files: shown,
     checks,
     noAnswer: pack.noAnswer,
+    ...listed,
   };
 }
 

@@ -4,6 +4,7 @@ import { type Failure, fail } from '../../ports/failure.ts';
 import type { Finding } from '../../ports/preflight.ts';
 import { type Check, folderTasks, type PromptTask, promptTasks } from '../../ports/task.ts';
 import { placeFindings } from '../local/preflight.ts';
+import { sameName } from '../trigger/trigger-request.ts';
 import type { CommandCheck } from './command-check.ts';
 import type { ChatOptions } from './options.ts';
 
@@ -21,6 +22,8 @@ export function notAPrompt(task: string): Failure {
 /** What must hold before a model is asked: the model itself, prompts, and for checks that are commands consent, a place and the programs. */
 export async function chatPreflight(options: ChatOptions): Promise<readonly Finding[]> {
   const prompts = promptTasks(options.tasks);
+  if (options.measures === 'description')
+    return [...folderFindings(options), ...collisionFindings(options, prompts), ...(await options.model.preflight())];
   const withCommands = prompts.filter((task) => task.checks.some(runsCode));
   return [
     ...folderFindings(options),
@@ -52,6 +55,15 @@ function uncheckedFindings(prompts: readonly PromptTask[]): readonly Finding[] {
   const where = rest.length === 0 ? `task ${first.id}` : `task ${first.id} and ${rest.length} more`;
   const what = 'a task that only says should_trigger: nothing would score an answer';
   return [{ level: 'error', what, where, fix: 'add "answer": "…", or "checks": […]' }];
+}
+
+/** Another skill of the same name in the list: nobody could tell which of the two was opened. */
+function collisionFindings({ skillName }: ChatOptions, prompts: readonly PromptTask[]): readonly Finding[] {
+  const others = prompts.find((task) => task.otherSkills !== undefined)?.otherSkills ?? [];
+  const twin = others.find(({ name }) => skillName !== undefined && sameName(name, skillName));
+  if (twin === undefined) return [];
+  const what = `otherSkills names ${twin.name}, which is the skill itself: it is listed once, with the description under test`;
+  return [{ level: 'warning', what, where: 'the pack', fix: `take ${twin.name} out of otherSkills` }];
 }
 
 function bundleFindings(files: readonly string[]): readonly Finding[] {

@@ -15,8 +15,13 @@ export function chatRequest(request: RolloutRequest<PromptTask>): ModelRequest {
     tools: [],
     mustCall: null,
     maxOutputTokens: null,
-    draw: request.attempt * TRIES + request.try,
+    draw: drawOf(request),
   };
+}
+
+/** Number by which a model draws: another one for each try of an attempt. */
+export function drawOf({ attempt, try: again }: Pick<RolloutRequest, 'attempt' | 'try'>): number {
+  return attempt * TRIES + again;
 }
 
 /** The skill, word for word with its frontmatter, between two lines that do not occur in it. */

@@ -50,7 +50,12 @@ export class ChatRollouts implements Rollouts {
     const startedAt = performance.now();
     if (signal.aborted) return { kind: 'cancelled', key, usage: noUsage };
     if (!isPrompt(request)) return { kind: 'failed', key, failure: notAPrompt(request.task.id), usage: noUsage };
-    if (!this.#options.unsandboxedAllowed && request.task.checks.some((check: Check) => runsCode(check))) {
+    const { measures, unsandboxedAllowed } = this.#options;
+    if (
+      measures !== 'description' &&
+      !unsandboxedAllowed &&
+      request.task.checks.some((check: Check) => runsCode(check))
+    ) {
       const what = 'a check would run a command without a sandbox, as you';
       const { failure } = fail('preflight', what, `task ${request.task.id}`, 'allow it with --allow-unsandboxed');
       return { kind: 'failed', key, failure, usage: noUsage };

@@ -8,6 +8,7 @@ import { maxSearched } from '../checks/answer.ts';
 import { formProblems } from '../checks/form.ts';
 import { failureOf } from '../local/errors.ts';
 import type { RawTrajectory } from '../trajectory.ts';
+import { type Triggers, triggersOf } from '../trigger/triggers.ts';
 import { type Asked, askModel } from './ask-model.ts';
 import { chatRequest, userText } from './chat-request.ts';
 import { judgeAnswer } from './judge.ts';
@@ -34,12 +35,17 @@ export type ChatRollout = {
   readonly onPhase: (phase: RolloutProgress['phase']) => void;
 };
 
+/** A rollout that is under way; `triggers` = it is asked which skill a model would open, and not to do the task. */
+type Asking = ChatRollout & { readonly triggers: Triggers | null };
+
 /** Asks the model and has its answer checked. Never rejects. */
-export async function performChat(rollout: ChatRollout): Promise<ChatWork> {
-  const { request, options, cancelled, onPhase } = rollout;
+export async function performChat(given: ChatRollout): Promise<ChatWork> {
+  const { request, options, cancelled, onPhase } = given;
+  let rollout: Asking = { ...given, triggers: null };
   try {
     onPhase('prepare');
-    const asking = chatRequest(request);
+    if (options.measures === 'description') rollout = { ...given, triggers: triggersOf(request) };
+    const asking = rollout.triggers?.request ?? chatRequest(request);
     if (cancelled.aborted) return { kind: 'cancelled', usage: noUsage };
     onPhase('agent');
     const timeoutMs = (request.task.agentTimeoutSec ?? options.defaultTimeoutSec) * 1000;
@@ -66,7 +72,7 @@ function brokenWork(error: unknown, { options }: ChatRollout, usage: Usage, raw:
  * - A request that does not fit into the model is worth 0: it can't do the task with this skill. It would be no good to
  *   try again, and a skill that has grown too long for the model must not pass for a failure of the machinery.
  */
-async function workOf(rollout: ChatRollout, asked: Asked): Promise<ChatWork> {
+async function workOf(rollout: Asking, asked: Asked): Promise<ChatWork> {
   const { cancelled } = rollout;
   switch (asked.kind) {
     case 'cancelled':
@@ -100,7 +106,8 @@ async function workOf(rollout: ChatRollout, asked: Asked): Promise<ChatWork> {
         };
       }
       const note = 'The request is longer than the model takes: skill, prompt and files together.';
-      const outcome = scored({ reward: 0 }, 0, rollout.options.passThreshold, { read: null });
+      const outcome =
+        rollout.triggers?.outcomeOf(null) ?? scored({ reward: 0 }, 0, rollout.options.passThreshold, { read: null });
       return { kind: 'done', outcome, raw: rawOf(rollout, null, [note], told), usage, exit: 'nonzero' };
     }
     case 'reply': {
@@ -124,7 +131,7 @@ async function workOf(rollout: ChatRollout, asked: Asked): Promise<ChatWork> {
 
 /** An answer, checked. */
 async function answered(
-  rollout: ChatRollout,
+  rollout: Asking,
   text: string,
   usage: Usage,
   how: { readonly note: string | null; readonly timedOut: boolean },
@@ -140,6 +147,10 @@ async function answered(
   }
   if (cancelled.aborted) return { kind: 'cancelled', ...spent };
   onPhase('verifier');
+  if (rollout.triggers !== null) {
+    const { outcome, note, report } = rollout.triggers.judge(text, how.timedOut);
+    return { kind: 'done', outcome, raw: rawOf(rollout, text, [...notes, note], report), usage, exit };
+  }
   try {
     const judged = await judgeAnswer(text, { task: request.task, key: request.key, options, cancelled });
     if (judged.kind === 'cancelled') return { kind: 'cancelled', ...spent };
@@ -163,14 +174,15 @@ function readingOf(request: RolloutRequest<PromptTask>): Reading {
 
 /** What was said, without the skill's text, which the reader knows. `text` null: nothing was answered. */
 function rawOf(
-  { request: { task, skill } }: ChatRollout,
+  { request: { task, skill }, triggers }: Asking,
   text: string | null,
   notes: readonly string[],
   verifierOutput: string | null,
 ): RawTrajectory {
   const steps: TrajectoryStep[] = [];
   if (task.system !== '') steps.push({ kind: 'message', role: 'system', text: task.system });
-  if (skill !== null) steps.push({ kind: 'note', text: 'The whole skill stood in the system text.' });
+  if (triggers !== null) steps.push({ kind: 'note', text: triggers.shown });
+  else if (skill !== null) steps.push({ kind: 'note', text: 'The whole skill stood in the system text.' });
   steps.push({ kind: 'message', role: 'user', text: userText(task) });
   if (text !== null) steps.push({ kind: 'message', role: 'agent', text });
   steps.push(...notes.map((note) => ({ kind: 'note', text: note }) as const));
