@@ -1,3 +1,4 @@
+import type { OptimizedPart } from '../ports/edit.ts';
 import type { Failure } from '../ports/failure.ts';
 import type { ModelMessage, ModelPart, ModelReply } from '../ports/model.ts';
 import type { ProposalRequest } from '../ports/proposals.ts';
@@ -6,12 +7,16 @@ import { DataFence } from './fences.ts';
 import { type HandIn, joined, readHandIn } from './hand-in.ts';
 import { readables } from './material.ts';
 import oneShotPrompt from './prompts/one-shot.md' with { type: 'text' };
+import descriptionOneShot from './prompts/one-shot-description.md' with { type: 'text' };
 import rulesPrompt from './prompts/rules.md' with { type: 'text' };
+import descriptionRules from './prompts/rules-description.md' with { type: 'text' };
 import toolsPrompt from './prompts/tools.md' with { type: 'text' };
-import { HAND_IN, Reader, tools } from './reading-tools.ts';
+import descriptionTools from './prompts/tools-description.md' with { type: 'text' };
+import { HAND_IN, Reader, toolsFor } from './reading-tools.ts';
 import { readReplyText } from './reply-text.ts';
 import { DIGEST_CHARACTERS, digest, type Opening, toolsOpening } from './requests.ts';
 import { cutMiddle } from './room.ts';
+import { triggerOpening } from './trigger-request.ts';
 
 export type Form = 'tools' | 'one-shot';
 
@@ -33,11 +38,18 @@ const LONGEST_SAID = 8_000;
 /** Answers of tools that are not longer than this stay as they are. */
 const SHORT_ANSWER = 400;
 
+/** What the model is told first, by what is optimized: the rules, and how it hands in. */
+const systems: Readonly<Record<OptimizedPart, Readonly<Record<'rules' | Form, string>>>> = {
+  body: { rules: rulesPrompt, tools: toolsPrompt, 'one-shot': oneShotPrompt },
+  description: { rules: descriptionRules, tools: descriptionTools, 'one-shot': descriptionOneShot },
+};
+
 /** One conversation with the model: its first message, the reading in between, and the repair turn. */
 export class Dialogue {
   private readonly messages: ModelMessage[];
   private readonly reader: Reader;
   private readonly fence: DataFence;
+  private readonly part: OptimizedPart;
   private readonly open: (size: number) => Opening;
   private opening: Opening;
   /** Calls of tools in the newest reply that have no answer yet. */
@@ -53,8 +65,9 @@ export class Dialogue {
   ) {
     const rollouts = readables(request);
     this.fence = new DataFence(request.key);
-    const write = form === 'tools' ? toolsOpening : digest;
-    this.open = (size) => write(request, rollouts, this.fence, size);
+    this.part = request.optimizes ?? 'body';
+    const write = this.part === 'description' ? triggerOpening : form === 'tools' ? toolsOpening : digest;
+    this.open = (size) => write(request, rollouts, this.fence, size, form);
     this.opening = this.open(DIGEST_CHARACTERS);
     this.messages = [userSays(this.opening.text)];
     this.reader = new Reader(request, rollouts, this.fence);
@@ -107,13 +120,14 @@ export class Dialogue {
   /** A request that is too long for the model is sent again, half as long. */
   private async call(mustHandIn: boolean): Promise<Called> {
     const byTools = this.form === 'tools';
-    const system = [rulesPrompt, byTools ? toolsPrompt : oneShotPrompt].map((p) => p.trim()).join('\n\n');
+    const told = systems[this.part];
+    const system = [told.rules, told[this.form]].map((p) => p.trim()).join('\n\n');
     let must = mustHandIn;
     for (;;) {
       const called = await this.calls.make({
         system,
         messages: [...this.messages],
-        tools: byTools ? tools : [],
+        tools: byTools ? toolsFor[this.part] : [],
         mustCall: byTools && must ? HAND_IN : null,
       });
       if (called.kind !== 'too-long' || !this.halve()) return called;

@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { type Edit, editOps } from '../ports/edit.ts';
+import { type Edit, type EditOp, editOps, type OptimizedPart } from '../ports/edit.ts';
 import { objectAt } from './json-text.ts';
 
-const editShape = z.object({
+const bodyEdit = z.object({
   op: z.enum(editOps),
   target: z
     .string()
@@ -18,13 +18,30 @@ const editShape = z.object({
   reason: z.string().default('').describe('One sentence: the mistake, and why this helps on tasks not seen.'),
 });
 
-const handInShape = z.object({
-  summary: z.string().default('').describe('What you saw and what you change, in a sentence or two.'),
-  edits: z.array(editShape).describe('The edits. Empty when none is worth trying.'),
+/** Words at the end are *appended* where there are no sections. */
+const APPEND = 'append';
+const APPEND_SECTION: EditOp = 'append_section';
+
+const descriptionEdit = bodyEdit.extend({
+  op: z.enum(editOps.map((op) => (op === APPEND_SECTION ? APPEND : op))),
+  target: z
+    .string()
+    .default('')
+    .describe('Words of the description, copied letter for letter, that occur exactly once. Empty for append.'),
+  content: z.string().default('').describe('The new words, one paragraph of plain text. Empty for delete.'),
 });
 
-/** The form of a hand-in, as JSON Schema for a tool. */
-export const handInSchema: object = jsonSchema(handInShape, 'output');
+const handInShape = (edit: z.ZodType) =>
+  z.object({
+    summary: z.string().default('').describe('What you saw and what you change, in a sentence or two.'),
+    edits: z.array(edit).describe('The edits. Empty when none is worth trying.'),
+  });
+
+/** The form of a hand-in, as JSON Schema for a tool, by what is optimized. */
+export const handInSchemas: Readonly<Record<OptimizedPart, object>> = {
+  body: jsonSchema(handInShape(bodyEdit), 'output'),
+  description: jsonSchema(handInShape(descriptionEdit), 'output'),
+};
 
 /** A shape as plain JSON Schema: what some providers refuse, and no model needs, is left out. */
 export function jsonSchema(shape: z.ZodType, io: 'input' | 'output'): object {
@@ -72,10 +89,16 @@ export function joined(handIns: readonly HandIn[]): HandIn {
 }
 
 function readEdit(value: unknown): ReadEdit {
-  const one = typeof value === 'object' && value !== null && 'cites' in value && typeof value.cites === 'string';
-  const read = editShape.safeParse(one ? { ...value, cites: [value.cites] } : value);
+  const read = bodyEdit.safeParse(asMeant(value));
   if (read.success) return { edit: { ...read.data, cites: read.data.cites.map((id) => id.trim()) } };
   return { problem: read.error.issues.map((i) => `${i.path.join('.') || 'the edit'}: ${i.message}`).join('; ') };
+}
+
+/** One id where a list was asked for, and the name that appending has for descriptions. */
+function asMeant(value: unknown): unknown {
+  if (typeof value !== 'object' || value === null) return value;
+  const cites = 'cites' in value && typeof value.cites === 'string' ? { cites: [value.cites] } : {};
+  return { ...value, ...cites, ...('op' in value && value.op === APPEND ? { op: APPEND_SECTION } : {}) };
 }
 
 /** The value of a JSON text; null when it is none. */

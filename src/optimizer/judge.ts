@@ -1,4 +1,4 @@
-import { type Edit, type EditRejection, editIdentity } from '../ports/edit.ts';
+import { type Edit, type EditRejection, editIdentity, type OptimizedPart } from '../ports/edit.ts';
 import { printableName } from '../ports/printable.ts';
 import type { ProposalOptions, ProposalRequest } from '../ports/proposals.ts';
 import { shownBeginning } from '../process/half-words.ts';
@@ -65,7 +65,8 @@ function refusalOf(
   check: ProposalOptions['check'],
 ): Pick<Refusal, 'why' | 'rule'> | null {
   const applied = check(edit);
-  if (!applied.ok) return { why: `${applied.reason}: ${applied.detail}`, rule: ruleOf(applied.reason) };
+  if (!applied.ok)
+    return { why: `${applied.reason}: ${applied.detail}`, rule: ruleOf(applied.reason, request.optimizes) };
   const banned = request.banned.find((b) => edit.content.includes(b));
   if (banned !== undefined)
     return { why: `it brings in ${JSON.stringify(banned)}`, rule: 'The owner does not want this text in the skill.' };
@@ -75,7 +76,8 @@ function refusalOf(
   return { why: unknown, rule: `Cite failing tasks by their ids: ${shown.slice(0, 20).join(', ')}.` };
 }
 
-function ruleOf(reason: EditRejection): string {
+function ruleOf(reason: EditRejection, part: OptimizedPart = 'body'): string {
+  if (part === 'description') return ruleOfDescription(reason);
   switch (reason) {
     case 'target-missing':
     case 'target-ambiguous':
@@ -100,6 +102,25 @@ function ruleOf(reason: EditRejection): string {
       return 'What comes of the edit has to be a sound Markdown document of plain text.';
     default:
       return reason satisfies never;
+  }
+}
+
+function ruleOfDescription(reason: EditRejection): string {
+  switch (reason) {
+    case 'target-missing':
+    case 'target-ambiguous':
+      return 'A target is copied letter for letter from the description and occurs exactly once in it.';
+    case 'target-in-frontmatter':
+    case 'frontmatter-changed':
+      return 'Only the description can be edited.';
+    case 'no-change':
+      return 'An edit has to change the text.';
+    case 'leak':
+      return 'A description names the kind of task, in words that belong to no single prompt.';
+    case 'too-large':
+      return 'A description has 1,024 characters at most: say it in fewer words, or replace weaker ones.';
+    default:
+      return 'A description is one paragraph of plain text.';
   }
 }
 

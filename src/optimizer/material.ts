@@ -1,5 +1,5 @@
 import { printableName } from '../ports/printable.ts';
-import type { ProposalRequest } from '../ports/proposals.ts';
+import type { ProposalRequest, ShownRollout } from '../ports/proposals.ts';
 import type { Trajectory } from '../ports/trajectory.ts';
 import { rolloutText } from './rollout-text.ts';
 
@@ -10,6 +10,8 @@ const MOST_PASSES = 20;
 export type Readable = {
   readonly id: string;
   readonly fails: boolean;
+  /** Is the skill meant for the task? null = the task does not say. */
+  readonly shouldTrigger: boolean | null;
   readonly instruction: string;
   /** What the agent did; null when it is no longer at hand. */
   readonly trajectory: () => Trajectory | null;
@@ -21,12 +23,16 @@ export type Readable = {
 export function readables(request: ProposalRequest): readonly Readable[] {
   const passes = request.passes.slice(0, MOST_PASSES);
   return [
-    ...request.failing.map((f) => readable(f.task, true, f.instruction, () => f.trajectory)),
-    ...passes.map((p) => readable(p.task, false, p.instruction, p.read)),
+    ...request.failing.map((f) => readable(f, true, () => f.trajectory)),
+    ...passes.map((p) => readable(p, false, p.read)),
   ];
 }
 
-function readable(task: string, fails: boolean, instruction: string, read: () => Trajectory): Readable {
+function readable(
+  { task, instruction, shouldTrigger = null }: Omit<ShownRollout, 'trajectory'>,
+  fails: boolean,
+  read: () => Trajectory,
+): Readable {
   const trajectory = once(() => {
     try {
       return read();
@@ -38,7 +44,7 @@ function readable(task: string, fails: boolean, instruction: string, read: () =>
     const known = trajectory();
     return known === null ? [] : rolloutText(known, instruction).split('\n');
   });
-  return { id: printableName(task), fails, instruction, trajectory, lines };
+  return { id: printableName(task), fails, shouldTrigger, instruction, trajectory, lines };
 }
 
 function once<T>(work: () => T): () => T {

@@ -1,8 +1,9 @@
 import { z } from 'zod';
+import type { OptimizedPart } from '../ports/edit.ts';
 import type { ModelTool } from '../ports/model.ts';
 import type { ProposalRequest } from '../ports/proposals.ts';
 import { type DataFence, fencedDocument } from './fences.ts';
-import { handInSchema, jsonSchema } from './hand-in.ts';
+import { handInSchemas, jsonSchema } from './hand-in.ts';
 import { historyText, LONG_HISTORY } from './history.ts';
 import type { Readable } from './material.ts';
 import { cutMiddle, shares } from './room.ts';
@@ -52,19 +53,23 @@ const descriptions: Readonly<Record<ToolName, string>> = {
   read_history: 'Shows the edits that were tried before, kept and refused, with what came of them.',
 };
 
-/** What the model may call. What has a default need not be given. */
-export const tools: readonly ModelTool[] = [
-  ...(Object.keys(shapes) as ToolName[]).map((name) => ({
-    name,
-    description: descriptions[name],
-    schema: jsonSchema(shapes[name], 'input'),
-  })),
-  {
-    name: HAND_IN,
-    description: 'Hands in your edits. Call it once, with all of them, when you are done.',
-    schema: handInSchema,
-  },
+const readingTools: readonly ModelTool[] = (Object.keys(shapes) as ToolName[]).map((name) => ({
+  name,
+  description: descriptions[name],
+  schema: jsonSchema(shapes[name], 'input'),
+}));
+const handInDescription = 'Hands in your edits. Call it once, with all of them, when you are done.';
+const withHandIn = (part: OptimizedPart): readonly ModelTool[] => [
+  ...readingTools,
+  { name: HAND_IN, description: handInDescription, schema: handInSchemas[part] },
 ];
+
+/** What the model may call, by what is optimized. What has a default need not be given. */
+export const toolsFor: Readonly<Record<OptimizedPart, readonly ModelTool[]>> = {
+  body: withHandIn('body'),
+  description: withHandIn('description'),
+};
+const names = [...readingTools.map((t) => t.name), HAND_IN];
 
 /** The answer to a call of a tool. */
 export type ToolAnswer = { readonly output: string; readonly isError: boolean };
@@ -96,8 +101,7 @@ export class Reader {
   }
 
   private read(name: string, input: unknown): ToolAnswer {
-    if (!(name in shapes))
-      return wrong(`there is no tool ${JSON.stringify(name)}: use one of ${tools.map((t) => t.name).join(', ')}`);
+    if (!(name in shapes)) return wrong(`there is no tool ${JSON.stringify(name)}: use one of ${names.join(', ')}`);
     const tool = name as ToolName;
     switch (tool) {
       case 'list_rollouts':

@@ -3,7 +3,7 @@ import { type Edit, editIdentity, editOps } from '../ports/edit.ts';
 import { fail } from '../ports/failure.ts';
 import type { ProposalRequest, Proposals, ShownRollout } from '../ports/proposals.ts';
 import { noUsage } from '../ports/usage.ts';
-import { applyEdit } from '../skill/edits.ts';
+import { applierOf } from '../skill/by-part.ts';
 
 /** What a shipped edit will turn out to be. For people who read the list; the optimizer never looks at it. */
 export const rehearsalKinds = ['useful', 'neutral', 'harmful', 'mistaken'] as const;
@@ -109,7 +109,7 @@ function propose(offers: readonly Offer[], request: ProposalRequest): { edits: r
 function fits(offer: Offer, request: ProposalRequest): boolean {
   if (request.banned.some((banned) => offer.content.includes(banned))) return false;
   if (offer.content !== '' && request.text.includes(offer.content.trim())) return false;
-  return applyEdit(request.text, { ...offer, cites: [] }).ok;
+  return applierOf(request.optimizes ?? 'body')(request.text, { ...offer, cites: [] }).ok;
 }
 
 function givenUp(offer: Offer, request: ProposalRequest): boolean {

@@ -109,7 +109,8 @@ function blocks(rollouts: readonly Readable[], fence: DataFence, size: number): 
   });
 }
 
-function sections(parts: readonly string[]): string {
+/** Parts of a message, without those that are empty. */
+export function sections(parts: readonly string[]): string {
   return parts.filter((p) => p !== '').join('\n\n');
 }
 
@@ -126,14 +127,16 @@ function passingPart(request: ProposalRequest): string {
   return `These pass and must go on passing: ${shown.join(', ')}${hidden > 0 ? ` and ${hidden} more` : ''}.`;
 }
 
-function historyPart(request: ProposalRequest, fence: DataFence, size: number): string {
+/** What was tried before, in at most so many characters; empty when nothing was. */
+export function historyPart(request: ProposalRequest, fence: DataFence, size: number): string {
   const text = historyText(request, SHORT_HISTORY);
   if (text === '') return '';
   const shown = fence.wrap(cutMiddle(text, size));
   return `What was tried before, newest first. What did not help will not help when it is sent again; another way may.\n${shown}`;
 }
 
-function userPart({ notes, banned }: ProposalRequest): string {
+/** What the owner of the skill asks and bans; empty when nothing. */
+export function userPart({ notes, banned }: ProposalRequest): string {
   return sections([
     notes.length === 0 ? '' : `The owner of the skill asks you:\n${notes.map((n) => `- ${printable(n)}`).join('\n')}`,
     banned.length === 0

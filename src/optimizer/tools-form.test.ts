@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test';
 import type { ModelRequest } from '../ports/model.ts';
-import { tools } from './reading-tools.ts';
+import { toolsFor } from './reading-tools.ts';
 import {
   callsTools,
   edit,
@@ -278,8 +278,8 @@ describe('handing in', () => {
   });
 
   test('the schema of the tool says what every edit has', () => {
-    const schema = JSON.stringify(tools.find((t) => t.name === 'hand_in')?.schema);
-    expect(JSON.stringify(tools)).not.toMatch(/"default"|\$schema|9007199254740991/);
+    const schema = JSON.stringify(toolsFor.body.find((t) => t.name === 'hand_in')?.schema);
+    expect(JSON.stringify(toolsFor)).not.toMatch(/"default"|\$schema|9007199254740991/);
     for (const word of ['"required":["op","target","content","cites","reason"]', 'append_section', '"summary"'])
       expect(schema).toContain(word);
   });

@@ -1,4 +1,4 @@
-import type { Applied, Edit, Proposal } from './edit.ts';
+import type { Applied, Edit, OptimizedPart, Proposal } from './edit.ts';
 import type { Failure } from './failure.ts';
 import type { Preflight } from './preflight.ts';
 import type { Trajectory } from './trajectory.ts';
@@ -20,6 +20,8 @@ export type RefusedDraft = { readonly step: number; readonly edits: readonly Edi
 export type ProposalRequest = {
   readonly key: string;
   readonly round: number;
+  /** What edits are for; absent = the body. */
+  readonly optimizes?: OptimizedPart | undefined;
   /** The draft that edits apply to. */
   readonly text: string;
   readonly incumbentText: string;
@@ -43,6 +45,8 @@ export type ShownRollout = {
   readonly task: string;
   readonly instruction: string;
   readonly rollout: string;
+  /** Is the skill meant for the task? Absent or null = the task does not say. */
+  readonly shouldTrigger?: boolean | null | undefined;
   readonly trajectory: Trajectory;
 };
 

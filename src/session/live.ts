@@ -1,4 +1,5 @@
 import type { Journal } from '../journal/journal.ts';
+import type { OptimizedPart } from '../ports/edit.ts';
 import type { Interruption, SkillOps } from '../ports/engine.ts';
 import type { InputSource } from '../ports/inputs.ts';
 import type { LeakScan } from '../ports/leak.ts';
@@ -11,6 +12,8 @@ export type Live = PoolOptions & {
   readonly journal: Journal;
   readonly proposals: Proposals;
   readonly ops: SkillOps;
+  /** What edits are for; absent = the body. */
+  readonly optimizes?: OptimizedPart;
   readonly leaks: LeakScan;
   readonly inputs: InputSource;
   /** The environment is not the one of the outcomes in the log. */

@@ -18,6 +18,7 @@ export async function performReflection(
   const request: ProposalRequest = {
     key: ask.key,
     round: ask.round,
+    ...(live.optimizes === undefined ? {} : { optimizes: live.optimizes }),
     text: texts.draft,
     incumbentText: texts.incumbent,
     atMost: ask.atMost,
@@ -148,8 +149,8 @@ function shown(
 ): readonly ShownRollout[] {
   const hash = logged.outcomes.get(f.rollout)?.trajectory;
   if (!hash) return [];
-  const { instruction } = live.task(f.task);
-  return [{ task: f.task, instruction, rollout: f.rollout, trajectory: readTrajectory(live, hash) }];
+  const { instruction, shouldTrigger } = live.task(f.task);
+  return [{ task: f.task, instruction, shouldTrigger, rollout: f.rollout, trajectory: readTrajectory(live, hash) }];
 }
 
 /** The newest rollout of each task that passed, whatever text it ran with. */
@@ -162,7 +163,8 @@ function passes(live: Live, logged: Logged, tasks: readonly string[]): readonly 
     const task = wanted.get(taskRefOf(rollout));
     if (task === undefined || newest.has(task)) continue;
     const read = () => readTrajectory(live, trajectory);
-    newest.set(task, { task, instruction: live.task(task).instruction, rollout, read });
+    const { instruction, shouldTrigger } = live.task(task);
+    newest.set(task, { task, instruction, shouldTrigger, rollout, read });
   }
   return tasks.flatMap((task) => newest.get(task) ?? []);
 }

@@ -77,6 +77,7 @@ export async function runSession(session: Session, parts: RunParts): Promise<Run
     texts,
     redact: parts.redact,
     ops,
+    optimizes: config.optimize,
     leaks: parts.leaks,
     ledger,
     backoffMs: parts.backoffMs,
