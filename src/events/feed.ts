@@ -2,6 +2,7 @@ import type { EventOf, LoggedEvent } from './events.ts';
 import { UNDONE } from './loop-facts.ts';
 import type { FeedEntry, FeedKind, RunState, StepState } from './run-state.ts';
 import {
+  armNames,
   armsText,
   causeText,
   confirmationText,
@@ -57,7 +58,7 @@ export function feedEntries(event: LoggedEvent, state: RunState): readonly FeedE
         `${countText(event.steps, 'step')}, ${event.accepted} accepted · ${event.planned} rollouts · ${countText(event.calls, 'optimizer call')}`,
       ]);
     case 'finalize.started':
-      return entry('test', 'the sealed test is opened: seed, result and no skill, interleaved', [
+      return entry('test', `the sealed test is opened: ${armNames(event.arms)}, interleaved`, [
         event.look > 1 ? lookText(event.look) : '',
         event.attempts > 1 ? `${event.attempts} attempts a task and arm` : '',
       ]);

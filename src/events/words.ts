@@ -1,4 +1,4 @@
-import type { Edit } from '../ports/edit.ts';
+import type { Edit, OptimizedPart } from '../ports/edit.ts';
 import type { Limits } from '../ports/inputs.ts';
 import type { EventOf } from './events.ts';
 import { UNDONE } from './loop-facts.ts';
@@ -133,6 +133,21 @@ export function rejectedText(event: Pick<EventOf<'edit.rejected'>, 'edit' | 'rea
   if (event.reason === 'none-offered') return 'nothing proposed';
   const detail = oneLine(event.detail.trim().split('\n')[0] ?? '');
   return event.edit === null ? `${event.reason}: ${detail}` : `not tried: ${detail}`;
+}
+
+/** `seed, result and no skill`: the arms of the sealed test. */
+export function armNames(arms: readonly { readonly arm: string }[]): string {
+  return arms.some((a) => a.arm === 'no-skill') ? 'seed, result and no skill' : 'seed and result';
+}
+
+/** What of the skill is optimized. */
+export function optimizedPart(state: Pick<RunState, 'plan'>): OptimizedPart {
+  return state.plan?.optimize ?? 'body';
+}
+
+/** `read in 7 of 8`: how often the skill was read, of the rollouts that can tell; of a description, how often it was opened for it. */
+export function readText(state: Pick<RunState, 'plan' | 'read'>): string {
+  return `${optimizedPart(state) === 'description' ? 'opened' : 'read'} in ${state.read[0]} of ${state.read[1]}`;
 }
 
 /** `7/8 with the result, 2/8 with the seed, 0/8 without a skill`; that arm is left out where there is none. */

@@ -3,6 +3,7 @@ import { type Power, powerText } from '../events/power.ts';
 import { counted, leftText, progress, standing, standingTexts } from '../events/progress.ts';
 import type { RunState } from '../events/run-state.ts';
 import {
+  armNames,
   confirmationText,
   countText,
   editTitle,
@@ -122,7 +123,7 @@ function plainLines(event: LoggedEvent, state: RunState): readonly string[] {
   switch (event.type) {
     case 'session.created':
       return [
-        `session     ${event.session} · skill ${event.skill.name} · ${event.pack.tasks.length} tasks of ${event.pack.name} · ${environmentText(event.environment)}`,
+        `session     ${event.session} · ${event.config.optimize === 'description' ? 'description of the skill' : 'skill'} ${event.skill.name} · ${event.pack.tasks.length} tasks of ${event.pack.name} · ${environmentText(event.environment)}`,
         ...(event.rehearsal ? [`            ${REHEARSAL}`] : []),
         ...(event.fork ? [`            ${forkText(event.fork)}`] : []),
       ];
@@ -154,7 +155,7 @@ function plainLines(event: LoggedEvent, state: RunState): readonly string[] {
       ];
     case 'finalize.started':
       return [
-        'test        the sealed split is opened: seed, result and no skill, interleaved',
+        `test        the sealed split is opened: ${armNames(event.arms)}, interleaved`,
         ...(event.look > 1 ? [`            ${lookText(event.look)}`] : []),
       ];
     case 'finalize.finished':

@@ -2,7 +2,8 @@ import { conclusion } from '../events/conclusion.ts';
 import { type Power, powerText } from '../events/power.ts';
 import type { RunState } from '../events/run-state.ts';
 import { type FailurePoint, failurePoint } from '../events/trouble.ts';
-import { causeText, countText, REHEARSAL, scoreText, unscoredTexts } from '../events/words.ts';
+import { causeText, countText, optimizedPart, REHEARSAL, readText, scoreText, unscoredTexts } from '../events/words.ts';
+import type { OptimizedPart } from '../ports/edit.ts';
 import { shellWord } from '../ports/printable.ts';
 import { diffStats } from '../skill/diff.ts';
 
@@ -11,6 +12,7 @@ export type AfterRun = {
   readonly command: string;
   readonly directory: string;
   readonly rehearsal: boolean;
+  readonly optimizes: OptimizedPart;
   readonly phase: RunState['phase'];
   readonly cause: string | null;
   readonly result: string | null;
@@ -66,6 +68,7 @@ export function afterRun(
     command: o.command,
     directory: o.dir,
     rehearsal: state.session?.rehearsal ?? false,
+    optimizes: optimizedPart(state),
     phase: state.phase,
     cause: state.ended?.cause ?? null,
     result: state.ended?.result ?? null,
@@ -127,6 +130,9 @@ export function afterRunLines(a: AfterRun, state: RunState): string[] {
         ]
       : []),
     ...(a.power ? [`power       ${powerText(a.power)}`] : []),
+    ...(a.optimizes === 'description'
+      ? [`optimizes   the description; the skill was ${readText(state)} rollouts that tell`]
+      : []),
     `spent       ${a.rollouts.started} rollouts (${a.rollouts.cancelled} cancelled, ${a.rollouts.lost} lost)${a.rollouts.inherited > 0 ? ` and ${a.rollouts.inherited} inherited outcomes` : ''}${calls(a)} · ${spent}${tokens(a)} · ${duration(a.minutes)}`,
     ...unscoredTexts(state).map((text) => `unscored    ${text}`),
     ...(a.failure ? failureLines(a.failure) : []),

@@ -12,7 +12,9 @@ import {
   limitsText,
   lookText,
   oneLine,
+  optimizedPart,
   REHEARSAL,
+  readText,
   scoreText,
   unscoredTexts,
   verdictText,
@@ -43,7 +45,7 @@ export function renderDocument(
     '',
     '## Objective',
     '',
-    `Make \`${session.skill.name}\` (from \`${session.skill.from}\`) pass more tasks of the pack \`${session.pack.name}\` than the seed does. An edit is kept only when the selection split strictly improves; a tie is a rejection. The test split is sealed until finalize.`,
+    `${objective(state)} An edit is kept only when the selection split strictly improves; a tie is a rejection. The test split is sealed until finalize.`,
     '',
     '## Environment',
     '',
@@ -75,6 +77,15 @@ export function renderDocument(
   return printable(lines.join('\n'));
 }
 
+function objective(state: RunState): string {
+  const { session } = state;
+  const skill = `\`${session?.skill.name}\` (from \`${session?.skill.from}\`)`;
+  const pack = `the pack \`${session?.pack.name}\``;
+  return optimizedPart(state) === 'description'
+    ? `Make the description of ${skill} open it at the prompts of ${pack} that it is meant for, and at no others: at more of them rightly than the seed’s does. The body stays as it is.`
+    : `Make ${skill} pass more tasks of ${pack} than the seed does.`;
+}
+
 function standing(state: RunState, power: Power | null): string[] {
   const { headline, next } = conclusion(state, '.', power);
   const failure = failurePoint(state, next);
@@ -87,7 +98,7 @@ function standing(state: RunState, power: Power | null): string[] {
     `- seed: selection ${scoreText(state.seed.selection, metric)}, train ${scoreText(state.seed.train, metric)}`,
     `- best skill: ${best && best.version > 0 ? `version ${best.version}${unconfirmed ? ' (**unconfirmed**: chosen because it was good on selection)' : ''}` : 'the seed'}`,
     ...(state.ended ? [`- the search ended: ${causeText(state.ended.cause)}`] : []),
-    `- rollouts started ${state.rollouts.started}, finished ${state.rollouts.finished}, unscored ${state.rollouts.finished - state.rollouts.scored}; optimizer calls ${state.calls}${state.rollouts.inherited > 0 ? `; inherited ${state.rollouts.inherited} outcomes, paid by the parent` : ''}; skill read in ${state.read[0]} of ${state.read[1]}`,
+    `- rollouts started ${state.rollouts.started}, finished ${state.rollouts.finished}, unscored ${state.rollouts.finished - state.rollouts.scored}; optimizer calls ${state.calls}${state.rollouts.inherited > 0 ? `; inherited ${state.rollouts.inherited} outcomes, paid by the parent` : ''}; skill ${readText(state)}`,
     ...unscoredTexts(state).map((text) => `- unscored: ${oneLine(text)}`),
     ...(failure
       ? [
@@ -145,7 +156,7 @@ function testTable(state: RunState): string[] {
   return [
     '## Sealed test',
     '',
-    '| arm | passed | 95 % interval | skill read |',
+    `| arm | passed | 95 % interval | skill ${optimizedPart(state) === 'description' ? 'opened' : 'read'} |`,
     '| --- | --- | --- | --- |',
     ...finalized.arms.map(
       (a) =>

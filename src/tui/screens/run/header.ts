@@ -1,7 +1,7 @@
 import { openGate } from '../../../events/gate-view.ts';
 import { counted, progress } from '../../../events/progress.ts';
 import type { RunState } from '../../../events/run-state.ts';
-import { minutesText, scoreText } from '../../../events/words.ts';
+import { minutesText, optimizedPart, scoreText } from '../../../events/words.ts';
 import { clock, cut, ends, fit, type Line, lineWidth, span, widthOf } from '../../text.ts';
 import type { Tone } from '../../theme.ts';
 import type { Facts } from './facts.ts';
@@ -22,8 +22,9 @@ function first(f: Facts, width: number, stands: Line): Line {
   if (!session) return ends([brand], right, width);
   const room = width - widthOf(brand.text) - lineWidth(right) - 1;
   const forms = where(f);
-  const about = forms.find((l) => lineWidth([span(session.skill.name), ...l]) <= room) ?? forms.at(-1) ?? [];
-  const name = cut(session.skill.name, Math.max(3, room - lineWidth(about)));
+  const whole = optimizedPart(f.state) === 'description' ? `${session.skill.name} · description` : session.skill.name;
+  const about = forms.find((l) => lineWidth([span(whole), ...l]) <= room) ?? forms.at(-1) ?? [];
+  const name = cut(whole, Math.max(3, room - lineWidth(about)));
   return ends([brand, span(name, 'strong'), ...about], right, width);
 }
 

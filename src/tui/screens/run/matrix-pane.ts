@@ -7,6 +7,7 @@ import {
   trainMatrix,
 } from '../../../events/matrix.ts';
 import type { RunState } from '../../../events/run-state.ts';
+import { optimizedPart } from '../../../events/words.ts';
 import { remember } from '../../remember.ts';
 import { cut, fit, type Line, line, pad, padLeft, type Span, span, widthOf, wrap } from '../../text.ts';
 import type { Tone } from '../../theme.ts';
@@ -60,7 +61,7 @@ function columnsNote(f: Facts, anew: boolean): string {
         '✓ = the confirmation, fresh runs',
       ].join('; ');
     case 'test':
-      return 'the sealed test, opened once; none = without a skill';
+      return `the sealed test, opened once${optimizedPart(f.state) === 'description' ? '' : '; none = without a skill'}`;
     default:
       return tab satisfies never;
   }

@@ -1,4 +1,4 @@
-import { countText } from '../../../events/words.ts';
+import { countText, readText } from '../../../events/words.ts';
 import { clock, ends, fit, type Line, span, widthOf } from '../../text.ts';
 import { type Facts, since } from './facts.ts';
 
@@ -8,7 +8,7 @@ const MOST = 8;
 /** What is at work: running rollouts or the optimizer; at the right how often the skill was read. */
 export function running(f: Facts, width: number): Line {
   const { state } = f;
-  const read: Line = state.read[1] > 0 ? [span(`read in ${state.read[0]} of ${state.read[1]} `, 'quiet')] : [];
+  const read: Line = state.read[1] > 0 ? [span(`${readText(state)} `, 'quiet')] : [];
   const right = width >= 72 ? read : [];
   if (f.notice !== '' && state.session) return ends([span(` ${f.notice}`, 'warn')], [], width);
   if (f.waiting !== '') {
