@@ -154,6 +154,16 @@ describe('coverage and reading', () => {
     expect([decided.gateAction, decided.why]).toEqual(['indecisive', 'the skill was not read']);
   });
 
+  test('where the description is optimized, a skill that was rightly never opened is judged as ever', async () => {
+    const { decided } = await oneGate(
+      4,
+      'bold',
+      (who) => scored({ trigger: 1 }, who === 'candidate' ? 1 : 0, 1, { read: who !== 'candidate' }),
+      { optimize: 'description' },
+    );
+    expect([decided.gateAction, decided.wins]).toEqual(['accept', 4]);
+  });
+
   test('an agent that can’t tell is judged as ever', async () => {
     const { decided } = await oneGate(4, 'bold', (who) =>
       scored({ reward: 1 }, who === 'candidate' ? 1 : 0, 1, { read: null }),

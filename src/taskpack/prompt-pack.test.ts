@@ -149,6 +149,40 @@ describe('a prompt pack', () => {
     expect(new Set([same, ...others]).size).toBe(others.length + 1);
   });
 
+  test('other skills stand beside the one under test, for every task', async () => {
+    const otherSkills = [
+      { name: 'pdf', description: 'Reads PDFs.' },
+      { name: 'plug:in_2', description: 'x'.repeat(1024) },
+    ];
+    const { pack } = await readPromptPack(
+      folder({ otherSkills, tasks: [task(), task({ id: 'b', prompt: 'Other?' })] }),
+    );
+    expect(pack.tasks.map((t) => t.otherSkills)).toEqual([otherSkills, otherSkills]);
+    const bare = await only(folder({ tasks: [task()] }));
+    expect('otherSkills' in bare).toBe(false);
+    const none = await only(folder({ otherSkills: [], tasks: [task()] }));
+    expect(none.otherSkills).toEqual([]);
+    expect(new Set([bare.hash, none.hash, pack.tasks[0]?.hash]).size).toBe(3);
+  });
+
+  const other = (skills: string) => `{"otherSkills": ${skills}, "tasks": [{"id": "a", "prompt": "p", "answer": "x"}]}`;
+  test.each([
+    ['no list', other('{}'), 'not a list'],
+    ['no description', other('[{"name": "a"}]'), 'without a description'],
+    ['an unknown key', other('[{"name": "a", "descripton": "x"}]'), 'unknown key "descripton"'],
+    ['a name with blanks', other('[{"name": "a b", "description": "x"}]'), "can't be the name of a skill"],
+    ['the answer for none', other('[{"name": "None", "description": "x"}]'), "can't be the name of a skill"],
+    ['one twice', other('[{"name": "a", "description": "x"}, {"name": "A", "description": "y"}]'), 'stands twice'],
+    ['a long one', other(`[{"name": "a", "description": "${'x'.repeat(1025)}"}]`), 'more than 1024'],
+    [
+      'very many',
+      other(JSON.stringify(Array.from({ length: 61 }, (_, n) => ({ name: `s${n}`, description: 'x' })))),
+      'has 61 skills',
+    ],
+  ])('other skills: %s', async (_name, text, what) => {
+    expect((await refusal(folder(text))).what).toContain(what);
+  });
+
   test('the same prompt is one instruction, unless it stands over other files', async () => {
     const dir = folder(
       [
