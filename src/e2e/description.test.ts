@@ -156,3 +156,12 @@ describe('refused before anything is spent', () => {
     expect(own.server.asked).toHaveLength(asked);
   });
 });
+
+test('the bundled example is a session of its own kind, and its prompts are both kinds in equal parts', async () => {
+  const own = new TidesSession({ play: (q) => (q.model === 'target' ? { text: 'none' } : optimizer(q)) });
+  own.configure({ skill: 'example:release-notes', pack: 'example:release-notes', seed: '1', budget: { rollouts: 34 } });
+  const end = await own.succeed(['run', 'session']);
+  expect(end.stdout).toMatch(/description of the skill release-notes · 24 tasks of release-notes/);
+  expect(end.stdout).toMatch(/^baseline +selection 4\/8 .*\n.*\n?baseline +train +4\/8/m);
+  for (const { system } of own.asked('target')) expect(system).toContain('- release-notes: Helps with releases.');
+});

@@ -9,7 +9,7 @@ export function finalizeCommand(program: Command, context: CommandContext): void
     .command('finalize')
     .summary('open the sealed test, once, and hand over the result')
     .description(
-      'Measures the test split: seed, result and no skill together, once. A session that was finalized shows its numbers again; nothing is measured twice. With --apply the result is written over the source skill, if that still is what the session began with.',
+      'Measures the test split: seed, result and no skill together (of a description seed and result), once. A session that was finalized shows its numbers again; nothing is measured twice. With --apply the result is written over the source skill, if that still is what the session began with.',
     )
     .argument('[dir]', 'directory of the session', '.')
     .option('--apply', 'write the result over the source SKILL.md')
