@@ -1,14 +1,16 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { RunState } from '../events/run-state.ts';
-import { countText, editTitle } from '../events/words.ts';
+import { countText, editTitle, optimizedPart } from '../events/words.ts';
 import { type Edit, editHash } from '../ports/edit.ts';
 import { fail } from '../ports/failure.ts';
 import { shellWord } from '../ports/printable.ts';
+import { applierOf } from '../skill/by-part.ts';
+import { descriptionEditBetween, validateDescription } from '../skill/description-edits.ts';
 import { diffStats } from '../skill/diff.ts';
 import { decodeSkill, readSkill } from '../skill/document.ts';
-import { applyEdit } from '../skill/edits.ts';
 import { editsBetween } from '../skill/edits-between.ts';
+import { toLf } from '../skill/lines.ts';
 import type { CommandContext } from './context.ts';
 import { flagsOf } from './layered-config.ts';
 import type { OverrideOptions } from './override-options.ts';
@@ -79,13 +81,26 @@ function editsOf(file: string, state: RunState, dir: string, options: TryOptions
   if (nearest === undefined)
     throw fail('usage', 'the session has not begun', dir, `begin it: skillopt run ${shellWord(shown)}`);
   const said = { cites: options.cites === undefined ? [] : [options.cites], reason: options.reason ?? 'by hand' };
-  if (headOf(text) !== headOf(nearest.text))
-    throw fail('skill', 'the frontmatter differs, and a session changes the body alone', file, 'set it back');
-  const edits = editsBetween(nearest.text, text, said) ?? [];
+  const edits = (optimizedPart(state) === 'description' ? ofDescription : ofBody)(nearest.text, text, said, file);
   if (edits.length === 0)
     throw fail('usage', `the file is the same as ${nearest.name}`, file, 'edit it, and try again');
   return edits;
 }
+
+type Between = (before: string, after: string, said: Pick<Edit, 'cites' | 'reason'>, file: string) => readonly Edit[];
+
+const ofBody: Between = (before, after, said, file) => {
+  if (headOf(after) !== headOf(before))
+    throw fail('skill', 'the frontmatter differs, and this session changes the body alone', file, 'set it back');
+  return editsBetween(before, after, said) ?? [];
+};
+
+const ofDescription: Between = (before, after, said, file) => {
+  const validated = validateDescription(toLf(after), readSkill(toLf(before)));
+  if (!validated.ok) throw fail('skill', validated.detail, file, 'change the description alone');
+  const edit = descriptionEditBetween(before, after, said);
+  return edit === null ? [] : [edit];
+};
 
 const size = (before: string, after: string): number => {
   const { added, removed } = diffStats(before, after);
@@ -102,10 +117,11 @@ function bases(state: RunState): readonly { readonly name: string; readonly text
   const best = state.skills.get(state.incumbent)?.text;
   const seed = state.session?.skill.text;
   if (best === undefined || seed === undefined) return [];
+  const apply = applierOf(optimizedPart(state));
   let draft = best;
   for (const hash of state.draft) {
     const edit = state.edits.get(hash)?.edit;
-    const applied = edit && applyEdit(draft, edit);
+    const applied = edit && apply(draft, edit);
     if (applied?.ok) draft = applied.text;
   }
   return [

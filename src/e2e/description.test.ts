@@ -1,6 +1,7 @@
 import { afterAll, describe, expect, test } from 'bun:test';
 import { expectFailure, jsonOf, removePlaces, until } from './binary.ts';
-import { hashOf } from './own-pack.ts';
+import { refusal } from './model-server.ts';
+import { hashOf, writeFiles } from './own-pack.ts';
 import { performedAgain } from './sessions.ts';
 import { bestDescription, body, optimizer, play, seedSkill, TidesSession, tasks } from './tides.ts';
 
@@ -100,6 +101,25 @@ describe('a better description', () => {
     expect(repair).toContain('A description names the kind of task');
     await own.succeed(['verify', 'session']);
   });
+});
+
+test('a description written by hand goes through the same gate; a file with another body is refused', async () => {
+  const own = new TidesSession();
+  own.server.trouble = ({ model }) => (model === 'optimizer' ? refusal(401, 'authentication_error', 'no') : null);
+  expect((await own.run(['run', 'session'])).code).toBe(4);
+  own.server.trouble = () => null;
+  writeFiles(own.place.dir, { 'mine.md': `${bestSkill}And more.\n` });
+  const trying = ['try', 'mine.md', 'session'];
+  expectFailure(await own.run(trying), {
+    code: 3,
+    what: /^the body is locked/,
+    where: /mine\.md$/,
+    fix: /description/,
+  });
+  writeFiles(own.place.dir, { 'mine.md': bestSkill });
+  expect((await own.succeed(trying)).stdout).toMatch(/^your edit {3}“.*” · accepted: step 1$/m);
+  expect(own.place.read('session/best_skill.md')).toBe(bestSkill);
+  await own.succeed(['verify', 'session']);
 });
 
 describe('refused before anything is spent', () => {

@@ -1,6 +1,6 @@
 import type { Applied, Edit, EditRejection } from '../ports/edit.ts';
 import { oneParagraph, readableSkill, sameFieldsBeside, withDescription } from './description.ts';
-import { DESCRIPTION_CAP, type SkillDocument } from './document.ts';
+import { DESCRIPTION_CAP, readSkill, type SkillDocument } from './document.ts';
 import { badTextOf } from './edits.ts';
 import { sameText } from './same-text.ts';
 import type { Validated } from './validate.ts';
@@ -80,6 +80,8 @@ function plan(value: string, op: Edit['op'], target: string, content: string, te
   };
   if (content === '' && op !== 'delete' && op !== 'replace')
     return rejected('no-change', 'the content is empty: there is nothing to insert');
+  if (op !== 'delete' && op !== 'replace' && content.includes(' ') && value.includes(content))
+    return rejected('no-change', 'the description holds these words already');
   switch (op) {
     case 'replace':
       return at((start, end) =>
@@ -136,4 +138,18 @@ function inserted(value: string, at: number, content: string): Planned {
   const lead = left === '' || closing.test(content) ? '' : ' ';
   const tail = right === '' || closing.test(right) ? '' : ' ';
   return planned(left, lead, content, tail, right);
+}
+
+/**
+ * The edit that leads from the description of one SKILL.md to that of another; null when they are the same as paragraphs.
+ * Throws what `readSkill` throws.
+ */
+export function descriptionEditBetween(
+  before: string,
+  after: string,
+  said: Pick<Edit, 'cites' | 'reason'>,
+): Edit | null {
+  const [target, content] = [before, after].map((text) => oneParagraph(readSkill(text).description));
+  if (target === undefined || content === undefined || target === content) return null;
+  return { op: 'replace', target, content, ...said };
 }

@@ -154,6 +154,7 @@ describe('applyDescriptionEdit', () => {
       'leave the target empty',
     ],
     ['nothing to insert', edit('insert_after', 'files', ' \n'), 'no-change', 'empty'],
+    ['what it says already', edit('append_section', '', 'tables\n too'), 'no-change', 'holds these words'],
     ['the same', edit('replace', 'files', 'files'), 'no-change', 'the same'],
     ['nothing left', edit('delete', 'Reads CSV files, tables too. Use it for CSV.'), 'invalid-document', 'empty'],
     ['too long', edit('append_section', '', '🦀'.repeat(1_000)), 'too-large', 'more than 1024'],

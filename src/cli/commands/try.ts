@@ -9,7 +9,7 @@ export function tryCommand(program: Command, context: CommandContext): void {
     .command('try')
     .summary('put your own edit of the skill into the draft, and through the same gate')
     .description(
-      'Takes FILE, your edited copy of the skill (of best_skill.md, of the draft or of the seed, whichever is nearest), hands in what differs as edits of yours, and goes on with the session of DIR until the gate has decided about them. They go into the draft as any others do; with --cites an edit is first tried on that train task, if it fails. They stand in the log as an input. Only the body may differ.',
+      'Takes FILE, your edited copy of the skill (of best_skill.md, of the draft or of the seed, whichever is nearest), hands in what differs as edits of yours, and goes on with the session of DIR until the gate has decided about them. They go into the draft as any others do; with --cites an edit is first tried on that train task, if it fails. They stand in the log as an input. Only what the session optimizes may differ: the body, or the description.',
     )
     .argument('<file>', 'the edited SKILL.md')
     .argument('[dir]', 'directory of the session', '.')
