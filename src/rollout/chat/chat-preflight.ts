@@ -54,7 +54,7 @@ function uncheckedFindings(prompts: readonly PromptTask[]): readonly Finding[] {
   if (first === undefined) return [];
   const where = rest.length === 0 ? `task ${first.id}` : `task ${first.id} and ${rest.length} more`;
   const what = 'a task that only says should_trigger: nothing would score an answer';
-  return [{ level: 'error', what, where, fix: 'add "answer": "…", or "checks": […]' }];
+  return [{ level: 'error', what, where, fix: 'add "answer": "…" or "checks": […], or set "optimize": "description"' }];
 }
 
 /** Another skill of the same name in the list: nobody could tell which of the two was opened. */
