@@ -25,13 +25,24 @@ const pack: Pack = { name: 'p', dir: '/nowhere', hash: 'p', tasks: Array.from({ 
 const config = (more: object) =>
   checkConfig({ skill: 's', pack: 'p', backend: 'chat', model: 'a/b', optimizer: 'a/b', ...more }, 'config');
 
-function firstLines(more: object) {
+/** What it is refused with; null = it is not. */
+function refusalOf(work: () => unknown) {
+  try {
+    work();
+    return null;
+  } catch (e) {
+    if (e instanceof SkilloptError) return e.failure;
+    throw e;
+  }
+}
+
+function firstLines(more: object, seed = text) {
   const wanted = config(more);
   const created = createdEvent({
     session: 'x',
     program: '0',
     config: wanted,
-    skill: { name: 's', text, bundle: '', files: [], from: 's' },
+    skill: { name: 's', text: seed, bundle: '', files: [], from: 's' },
     pack,
     file: { budget: wanted.budget.rollouts, limits: wanted.limits },
     versions: {},
@@ -64,15 +75,19 @@ describe('the first lines', () => {
     expect(body).toBe(environmentFingerprint(config({}), ''));
   });
 
+  test('a description that can’t be changed by itself is refused', () => {
+    const aliased = '---\nname: s\nx: &d Reads files.\ndescription: *d\n---\nBody.\n';
+    expect(refusalOf(() => firstLines({ optimize: 'description' }, aliased))).toMatchObject({
+      code: 'skill',
+      fix: 'write it out as a line "description: …"',
+    });
+    expect(refusalOf(() => firstLines({ optimize: 'body' }, aliased))).toBeNull();
+  });
+
   test('an agent that does not show what it opens is refused', () => {
-    const refusal = (() => {
-      try {
-        firstLines({ optimize: 'description', backend: 'local', agent: 'rehearsal', model: null });
-        return null;
-      } catch (e) {
-        return e instanceof SkilloptError ? e.failure : null;
-      }
-    })();
+    const refusal = refusalOf(() =>
+      firstLines({ optimize: 'description', backend: 'local', agent: 'rehearsal', model: null }),
+    );
     expect(refusal).toMatchObject({ code: 'config', where: 'optimize' });
   });
 });

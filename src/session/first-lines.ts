@@ -10,6 +10,7 @@ import type { Bounds, Fork, StandingKey } from '../events/shapes.ts';
 import { fail } from '../ports/failure.ts';
 import { shortHash } from '../ports/hash.ts';
 import { type Pack, type SplitName, splitNames, type Task, type TaskRef } from '../ports/task.ts';
+import { withDescription } from '../skill/description.ts';
 
 /** The seed as it was copied into the session. */
 export type SeedSkill = {
@@ -58,6 +59,17 @@ function packTaskOf(task: Task, optimize: Config['optimize']): TriggerRef {
   return optimize === 'body' || shouldTrigger === null ? refOf(task) : { ...refOf(task), shouldTrigger };
 }
 
+/** A description that is an alias, or that other fields refer to, can't be edited by itself. */
+function requireEditable(skill: SeedSkill): void {
+  if (withDescription(skill.text, 'A description.') !== null) return;
+  throw fail(
+    'skill',
+    'the description can’t be changed by itself: it is an alias, or another field refers to it',
+    skill.from,
+    'write it out as a line "description: …"',
+  );
+}
+
 /** Only what shows which skill it opens can be measured by its description. */
 function requireShown(config: Config): void {
   if (config.optimize === 'body' || config.backend === 'chat') return;
@@ -78,6 +90,7 @@ export function isRehearsal(config: Config): boolean {
 export function createdEvent(o: CreateOptions): EventOf<'session.created'> {
   const { config } = o;
   requireShown(config);
+  if (config.optimize === 'description') requireEditable(o.skill);
   return {
     type: 'session.created',
     session: o.session,

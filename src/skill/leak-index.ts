@@ -110,7 +110,10 @@ export class LeakIndexBuilder {
     }
     for (const text of task.verifier) this.text('verifier', text, index, shown, shownLiterals, shownSqueezed);
     for (const text of task.solution) this.text('solution', text, index, shown, shownLiterals, shownSqueezed);
-    this.allWindows('instruction', told, this.instructionWords, index, () => true);
+    // where short prompts are what is told apart, one of four or five words is quoted as a whole
+    const short = this.instructionWords < INSTRUCTION_WORDS && told.length >= 4;
+    const length = short ? Math.min(told.length, this.instructionWords) : this.instructionWords;
+    this.allWindows('instruction', told, length, index, () => true);
   }
 
   /** Names of two parts and more, or of letters and digits. One word alone is a word. */

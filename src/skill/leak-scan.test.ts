@@ -2,7 +2,10 @@ import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
 import type { Edit, EditOp } from '../ports/edit.ts';
 import type { LeakMaterial, TaskSecrets } from '../ports/leak.ts';
-import { leakScanner } from './leak-scan.ts';
+import { applyDescriptionEdit } from './description-edits.ts';
+import { LeakIndexBuilder } from './leak-index.ts';
+import { leakScanner, scannerOf } from './leak-scan.ts';
+import { TRIGGER_PROMPT_WORDS } from './leak-windows.ts';
 import { isDistinctive, isPattern } from './leak-words.ts';
 
 const SEED = `---
@@ -304,5 +307,33 @@ describe('properties', () => {
       }),
       { numRuns: 200 },
     );
+  });
+});
+
+describe('in a description', () => {
+  const builder = new LeakIndexBuilder(SEED, TRIGGER_PROMPT_WORDS);
+  for (const [n, prompt] of [
+    'At Alba the pilots only leave during ebb tide, so when?',
+    'Lay the long table',
+    'Is it high water yet?',
+  ].entries())
+    builder.add(task(`prompt-${n}`, { instruction: prompt }));
+  const scanned = scannerOf(builder.finish([]), SEED, applyDescriptionEdit);
+  const append = (content: string) => scanned(edit(content, 'append_section', ''), SEED);
+
+  test('six words in a row of a prompt, or all of a short one, are a quote', () => {
+    expect(append('Use it when the pilots only leave during ebb.')).toContain('long passage');
+    expect(append('Use it for: lay the long table.')).toContain('long passage');
+    expect(append('Also when it is asked: is it high water yet?')).toContain('long passage');
+  });
+
+  test('the kind of work in other words is none', () => {
+    expect(append('Use it for high water, ebb and when pilots leave. Not to lay a table.')).toBe(null);
+  });
+
+  test('what the edit completes together with the words beside it is one', () => {
+    expect(
+      scanned(edit('leave during ebb', 'append_section', ''), SEED.replace('Keeps the books', 'The pilots only')),
+    ).toContain('long passage');
   });
 });
