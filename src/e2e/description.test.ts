@@ -26,6 +26,9 @@ describe('a better description', () => {
     const end = await own.succeed(['finalize', 'session', '--apply']);
     expect(end.stdout).toMatch(/opened: seed and result, interleaved/);
     expect(end.stdout).toMatch(/^result +sealed test: 8\/8 with the result, 2\/8 with the seed \(opened once/m);
+    expect(end.stdout).toMatch(
+      /^optimizes +the description; missed 0 of 4 \(the seed 4 of 4\), opened in vain 0 of 4 \(the seed 2 of 4\)$/m,
+    );
     expect(own.place.read('tides/SKILL.md')).toBe(bestSkill);
     const verified = await own.succeed(['verify', 'session']);
     expect(verified.stdout).toMatch(/^verified +session: \d+ decisions .* through the sealed test$/m);
@@ -33,6 +36,7 @@ describe('a better description', () => {
     expect(document).toContain('Make the description of `tides`');
     expect(document).toMatch(/skill opened in \d+ of \d+/);
     expect(document).not.toContain('no-skill');
+    expect(document).toContain('The result missed 0 of 4 (the seed 4 of 4), opened in vain 0 of 4 (the seed 2 of 4).');
     expect(jsonOf(await own.succeed(['status', 'session', '--json']))).toMatchObject({ optimizes: 'description' });
     expect(hashOf(own.place.path('pack'))).toBe(source);
 

@@ -1,6 +1,7 @@
 import { conclusion } from '../events/conclusion.ts';
 import { type Power, powerText } from '../events/power.ts';
 import type { RunState } from '../events/run-state.ts';
+import { faultsText } from '../events/triggers.ts';
 import { type FailurePoint, failurePoint } from '../events/trouble.ts';
 import { causeText, countText, optimizedPart, REHEARSAL, readText, scoreText, unscoredTexts } from '../events/words.ts';
 import type { OptimizedPart } from '../ports/edit.ts';
@@ -131,7 +132,7 @@ export function afterRunLines(a: AfterRun, state: RunState): string[] {
       : []),
     ...(a.power ? [`power       ${powerText(a.power)}`] : []),
     ...(a.optimizes === 'description'
-      ? [`optimizes   the description; the skill was ${readText(state)} rollouts that tell`]
+      ? [`optimizes   the description; ${faultsText(state) || `the skill was ${readText(state)} rollouts that tell`}`]
       : []),
     `spent       ${a.rollouts.started} rollouts (${a.rollouts.cancelled} cancelled, ${a.rollouts.lost} lost)${a.rollouts.inherited > 0 ? ` and ${a.rollouts.inherited} inherited outcomes` : ''}${calls(a)} · ${spent}${tokens(a)} · ${duration(a.minutes)}`,
     ...unscoredTexts(state).map((text) => `unscored    ${text}`),

@@ -1,6 +1,7 @@
 import { conclusion } from '../events/conclusion.ts';
 import { type Power, powerBasis, powerText } from '../events/power.ts';
 import type { EditState, RunState } from '../events/run-state.ts';
+import { faultsText } from '../events/triggers.ts';
 import { failurePoint } from '../events/trouble.ts';
 import {
   causeText,
@@ -153,6 +154,7 @@ function testTable(state: RunState): string[] {
   const { finalized } = state;
   if (!finalized) return [];
   const metric = state.plan?.gate.metric ?? 'hard';
+  const faults = faultsText(state);
   return [
     '## Sealed test',
     '',
@@ -163,7 +165,7 @@ function testTable(state: RunState): string[] {
         `| ${a.arm} | ${scoreText(a.score, metric)} | ${a.interval ? `${a.interval[0].toFixed(2)} to ${a.interval[1].toFixed(2)}` : '–'} | ${a.read[1] > 0 ? `${a.read[0]} of ${a.read[1]}` : '–'} |`,
     ),
     '',
-    `All arms together, interleaved; ${lookText(finalized.look)}. Result against seed: ${finalized.wins} won, ${finalized.losses} lost of ${finalized.pairs}.`,
+    `All arms together, interleaved; ${lookText(finalized.look)}. Result against seed: ${finalized.wins} won, ${finalized.losses} lost of ${finalized.pairs}.${faults === '' ? '' : ` The result ${faults}.`}`,
     '',
   ];
 }
