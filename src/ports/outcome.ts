@@ -19,7 +19,7 @@ export const unscoredReasons = [
 ] as const;
 export type UnscoredReason = (typeof unscoredReasons)[number];
 
-/** Did the agent read the skill? `null` = this agent can't tell. */
+/** Did the agent read the skill? `null` = this agent can't tell. Where the description is optimized: did it open the skill for it? */
 export type Reading = boolean | null;
 
 /**
