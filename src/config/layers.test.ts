@@ -42,6 +42,7 @@ const values: Readonly<Record<string, readonly [unknown, unknown]>> = {
   agent: ['oracle', 'rehearsal'],
   ...ofModel('model'),
   ...ofModel('optimizer'),
+  optimize: ['body', 'description'],
   'reflection.form': ['auto', 'one-shot'],
   'reflection.maxCalls': [24, 3],
   allowUnsandboxed: [false, true],
