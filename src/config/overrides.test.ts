@@ -46,7 +46,7 @@ describe('the keys', () => {
           code: 'config',
           what: `unknown key ${typo}`,
           fix: expect.stringMatching(
-            `^did you mean (${alike.includes(key) ? alike.join('|') : RegExp.escape(key)})\\?$`,
+            new RegExp(`^did you mean (${alike.includes(key) ? alike.join('|') : RegExp.escape(key)})\\?$`),
           ),
         });
       }),
