@@ -4,6 +4,7 @@ import { configCommand } from './commands/config.ts';
 import { demoCommand } from './commands/demo.ts';
 import { finalizeCommand } from './commands/finalize.ts';
 import { forkCommand } from './commands/fork.ts';
+import { importCommand } from './commands/import.ts';
 import { lintCommand } from './commands/lint.ts';
 import { runCommand } from './commands/run.ts';
 import { statusCommand } from './commands/status.ts';
@@ -36,6 +37,7 @@ export function makeProgram(context: CommandContext): Command {
     tryCommand,
     configCommand,
     lintCommand,
+    importCommand,
   ])
     add(program, context);
   for (const command of program.commands.flatMap((c) => [c, ...c.commands]))
