@@ -112,7 +112,7 @@ describe('an assert passes for the same answers before and after', () => {
   ])('regex %s, and its opposite', async (pattern, answers) => {
     const [passes, fails] = [await carried('regex', pattern), await carried('not-regex', pattern)];
     for (const answer of answers) {
-      const matches = original.regex?.(answer, pattern);
+      const matches = new RegExp(pattern).test(answer);
       expect([answer, passes(answer), fails(answer)]).toEqual([answer, matches, !matches]);
     }
   });

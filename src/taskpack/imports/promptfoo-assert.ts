@@ -71,16 +71,25 @@ type Carried = (typeof carried)[number];
 /** Every type of assert that is known, without `not-`. */
 export const knownAsserts: ReadonlySet<string> = new Set([...carried, ...Object.keys(without)]);
 
+/** Why asserts of a type can't be checks, whatever their value; null = they may be. */
+export function whyNoCheck(type: string): string | null {
+  const base = baseOf(type);
+  if (Object.hasOwn(without, base)) return without[base] ?? null;
+  return isCarried(base) ? null : 'a type of assert that is not known here';
+}
+
+function baseOf(type: string): string {
+  return type.startsWith('not-') ? type.slice('not-'.length) : type;
+}
+
 /**
  * The check that passes for exactly the answers for which the assert does, whose value is rendered already. A regular
  * expression of ours looks at the last 20,000 characters of an answer; `contains` at all of it.
  */
 export function checkOfAssert(type: string, value: unknown): CheckOrWhy {
   const inverse = type.startsWith('not-');
-  const base = inverse ? type.slice('not-'.length) : type;
-  const why = Object.hasOwn(without, base) ? without[base] : undefined;
-  if (why !== undefined) return { ok: false, why };
-  if (!isCarried(base)) return { ok: false, why: 'a type of assert that is not known here' };
+  const base = baseOf(type);
+  if (!isCarried(base)) return { ok: false, why: whyNoCheck(type) ?? 'it is not known here' };
   switch (base) {
     case 'equals':
       return equals(value, inverse);

@@ -1,7 +1,7 @@
 import type { CheckEntry } from './imported.ts';
 import type { Path } from './located.ts';
 import type { Losses } from './losses.ts';
-import { checkOfAssert } from './promptfoo-assert.ts';
+import { checkOfAssert, whyNoCheck } from './promptfoo-assert.ts';
 import { fileValue } from './promptfoo-variables.ts';
 import type { SourceFiles } from './source-files.ts';
 import { isTemplate, render, type Variables } from './templates.ts';
@@ -47,6 +47,8 @@ async function checksOfOne(found: FoundAssert, share: number, around: Around): P
   if (typeof weight !== 'number' || !(weight > 0 && weight <= MOST_WEIGHT))
     return left(weight === 0 ? 'with a weight of 0 it decides nothing' : 'its weight is no number above 0', type);
   if (type === 'assert-set') return checksOfSet(given, weight * share, found, around, left);
+  const why = whyNoCheck(type);
+  if (why !== null) return left(why, type);
   if (given.transform !== undefined) return left('the answer is worked on by a program before', type);
   const value = await assertValue(given.value, around);
   if (!value.ok) return left(value.why, type);

@@ -155,17 +155,19 @@ class TestReader {
         this.losses.unused(this.where, `options.${key}`, 'it says nothing about the task');
   }
 
-  private asserts(): readonly FoundAssert[] {
+  private asserts(): readonly (FoundAssert & { readonly shared: boolean })[] {
     const list = (given: unknown) =>
       Array.isArray(given) ? (given as readonly unknown[]) : given == null ? [] : [given];
     const own = list(this.test.assert).map((assert, index) => ({
       assert,
+      shared: false,
       name: `${this.name}: assert ${index + 1}`,
       place: (path: Path) => this.found.place(['assert', index, ...path]),
     }));
     if (this.options.disableDefaultAsserts === true) return own;
     const shared = list(this.base.test.assert).map((assert, index) => ({
       assert,
+      shared: true,
       name: `${this.name}: assert ${index + 1} of defaultTest`,
       place: (path: Path) => this.base.place(['assert', index, ...path]),
     }));
@@ -175,7 +177,8 @@ class TestReader {
   private async task(form: PromptForm, given: Variables, part: number | null): Promise<PromptDraft | null> {
     const name = part === null ? this.name : `${this.name}, combination ${part}`;
     const asserts = this.asserts().map((found) => ({ ...found, name: found.name.replace(this.name, name) }));
-    const left = (why: string) => {
+    const left = (why: string, withIt: readonly FoundAssert[] = []) => {
+      for (const { name: assert, place } of withIt) this.losses.left(place([]), assert, 'its test is left');
       this.losses.left(this.where, name, why);
       return null;
     };
@@ -184,19 +187,25 @@ class TestReader {
     const prompt = render(`${prefix}${form.user}${suffix}`, around.variables);
     const system = render(form.system ?? '', around.variables);
     const why = around.why ?? (prompt.ok ? (system.ok ? null : system.why) : prompt.why);
-    if (why !== null || !prompt.ok || !system.ok) {
-      for (const { name: assert, place } of asserts) this.losses.left(place([]), assert, 'its test is left');
-      return left(why ?? 'its prompt can not be told');
-    }
-    if (prompt.text.trim() === '') return left('its prompt is empty');
-    const checks = await checksOf(asserts, {
+    if (why !== null || !prompt.ok || !system.ok) return left(why ?? 'its prompt can not be told', asserts);
+    if (prompt.text.trim() === '') return left('its prompt is empty', asserts);
+    const scoring = {
       variables: around.variables,
       files: this.files,
       losses: this.losses,
-      refer: (ref) => refer(this.config.value, ref),
-    });
+      refer: (ref: string) => refer(this.config.value, ref),
+    };
+    const own = asserts.filter(({ shared }) => !shared);
+    const ownChecks = await checksOf(own, scoring);
+    const shared = asserts.filter((found) => found.shared);
+    if (own.length > 0 && ownChecks.length === 0 && shared.length > 0)
+      return left(
+        'none of its own asserts could be carried over: those of defaultTest alone would pass too easily',
+        shared,
+      );
+    const checks = [...(await checksOf(shared, scoring)), ...ownChecks];
     if (checks.length === 0) return left('none of its asserts could be carried over: nothing would score the task');
-    const description = scalarText(this.test.description);
+    const description = scalarText(this.test.description)?.trim() || null;
     return {
       id: `${description === null ? `test-${this.number}` : description}${part === null ? '' : `-${part}`}`,
       where: this.where,
