@@ -87,7 +87,8 @@ export function utf8(bytes: Uint8Array): string | null {
   }
 }
 
-function isInnerPath(name: string): boolean {
+/** Whether a name can be one of a file in a pack: a plain path below it, with `/`. */
+export function isInnerPath(name: string): boolean {
   if (/[\\\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u.test(name) || name.startsWith('/')) return false;
   return name.split('/').every((part) => part !== '' && part !== '.' && part !== '..' && part.trim() === part);
 }

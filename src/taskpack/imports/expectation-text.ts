@@ -1,3 +1,4 @@
+import { jsonSteps } from '../../ports/json-path.ts';
 import { type CheckOrWhy, containing, literal, nowhere, regexCheck } from './patterns.ts';
 import { checkOfAssert } from './promptfoo-assert.ts';
 import { isRecord, scalarText } from './texts.ts';
@@ -72,9 +73,9 @@ function ofObject(given: Readonly<Record<string, unknown>>): CheckOrWhy {
   const value = given.value ?? given.pattern ?? given.expected;
   const path = scalarText(given.path ?? given.json_path);
   if (type === 'json-path' || type === 'jsonpath') {
-    return path !== null && value !== undefined
-      ? { ok: true, check: { 'json-path': path, value } }
-      : { ok: false, why: 'it has no path, or no value' };
+    if (path === null || value === undefined) return { ok: false, why: 'it has no path, or no value' };
+    if (jsonSteps(path) === null) return { ok: false, why: 'its path is of a form that checks do not have, as a.b[0]' };
+    return { ok: true, check: { 'json-path': path, value } };
   }
   return checkOfAssert(type, value);
 }

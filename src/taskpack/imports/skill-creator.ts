@@ -1,12 +1,17 @@
-import { MOST_FILE_BYTES } from '../prompt-files.ts';
+import { isInnerPath, MOST_FILE_BYTES } from '../prompt-files.ts';
+import { PROMPT_PACK_FILE } from '../prompt-pack.ts';
 import { checkOfExpectation } from './expectation-text.ts';
+import { REPORT_FILE } from './import-report.ts';
 import type { CheckEntry, PackFile, PromptDraft, PromptImport } from './imported.ts';
 import { type Located, locatedJson, type Path } from './located.ts';
 import { Losses } from './losses.ts';
 import type { SourceFiles } from './source-files.ts';
 import { isRecord, scalarText, slug } from './texts.ts';
+import { SPLITS_FILE } from './write-prompts.ts';
 
 const evalKeys = ['assertions', 'eval_name', 'expectations', 'files', 'id', 'name', 'prompt', 'query'];
+/** Files that every pack may have of its own. */
+const packNames: readonly string[] = [PROMPT_PACK_FILE, REPORT_FILE, SPLITS_FILE];
 const triggerKeys = ['id', 'name', 'prompt', 'query', 'should_trigger'];
 
 /** A file of evals or of prompts with `should_trigger`, and where the files that it names start from. */
@@ -72,7 +77,7 @@ class EvalsReader {
   async task(entry: unknown, path: Path): Promise<PromptDraft | null> {
     this.number++;
     const where = this.found.place(path);
-    const isEval = isRecord(entry) && !('query' in entry);
+    const isEval = !isRecord(entry) || !('query' in entry);
     const name = `${isEval ? 'eval' : 'query'} ${(isRecord(entry) ? scalarText(entry.id) : null) ?? this.number}`;
     const left = (why: string) => {
       this.losses.left(where, name, why);
@@ -154,6 +159,8 @@ class EvalsReader {
     let why = `${name} is not there`;
     for (const base of this.source.bases) {
       const reading = await this.files.read(base === '' ? name : `${base}/${name}`, MOST_FILE_BYTES);
+      if (reading.ok && (!isInnerPath(reading.name) || packNames.includes(reading.name)))
+        return `${name} has a name that no file of a pack can have`;
       if (reading.ok) return { name: reading.name, bytes: reading.bytes };
       if (!reading.why.endsWith('is not there')) why = reading.why;
     }

@@ -49,33 +49,39 @@ export function readItem(item: Readonly<Record<string, unknown>>): ItemReading {
   return { ok: true, prompt: parts.join('\n\n'), check: made.check };
 }
 
+/** Signs that may stand around an answer: all of ASCII but those of a tag, and no minus of a number. */
+const before = '(?:[\\s!-,./:;=?@[-`{-~]|-(?!\\.?\\d))*';
+const article = `(?:(?:an?|the)\\b${before})?`;
+const after = '[\\s!-/:;=?@[-`{-~]*';
+
 /** Fits where the final answer is one of the alternatives: in the last `<answer>`, or on the last line where there is none. */
 function finalAnswer(alternatives: string): string {
   const start = '(?:<answer>|^(?![\\s\\S]*<answer>)(?:[\\s\\S]*\\n)?)';
-  const answer = `[\\s"'*(]*(?:(?:an?|the)\\s+)?(?:${alternatives})[\\s"'*).,:;!?]*`;
+  const answer = `${before}${article}(?:${alternatives})${after}`;
   return `${start}${answer}(?:</answer>(?![\\s\\S]*<answer>)|$)`;
 }
 
-/** What may be missing in a word, and what is left out around it. */
-const sign = /[!-/:-@[-`{-~]/;
-const around = /^(?!-\.?\d)[!-/:-@[-`{-~]+|[!-/:-@[-`{-~]+$/g;
-
 /** The text without a first article, in any case, with any blanks between its words and with or without their punctuation. */
 function relaxed(text: string): string {
-  const words = text
+  const all = text
     .trim()
-    .replace(/^(?:an?|the)\s+/i, '')
-    .split(/\s+/)
-    .map((word) => word.replace(around, ''))
-    .filter((word) => word !== '');
-  return words.map(relaxedWord).join('\\s+');
+    .replace(/^(?:an?|the)\s+(?=.*[\p{L}\p{N}])/isu, '')
+    .split(/\s+/);
+  const speaks = (word: string) => /[^!-/:-@[-`{-~]/.test(word);
+  const words = all.slice(all.findIndex(speaks), all.findLastIndex(speaks) + 1);
+  return words
+    .map((word, index) => {
+      const gap = index === words.length - 1 ? '' : speaks(word) ? '\\s+' : '\\s*';
+      return relaxedWord(word) + gap;
+    })
+    .join('');
 }
 
 /** A minus before a number and the point in it are parts of it, what parts its thousands is not. */
 function relaxedWord(word: string): string {
   const isNumber = /^-?[\d.,]+$/.test(word);
   return [...word]
-    .map((one) => (sign.test(one) && !(isNumber && one !== ',') ? `${literal(one)}?` : literal(one)))
+    .map((one) => (/[!-/:-@[-`{-~]/.test(one) && !(isNumber && one !== ',') ? `${literal(one)}?` : literal(one)))
     .join('');
 }
 

@@ -40,6 +40,10 @@ export async function writePrompts(
       continue;
     }
     const entry = entryOf(draft);
+    if (!isWellFormed(entry)) {
+      losses.left(draft.where, draft.id, 'it holds half a character, which can not be saved as UTF-8');
+      continue;
+    }
     const twin = seen.get(JSON.stringify(entry));
     if (twin !== undefined) {
       losses.left(draft.where, draft.id, `the same as ${twin}: it would count twice`);
@@ -60,6 +64,11 @@ export async function writePrompts(
   const splits = splitsOf(kept, losses);
   if (splits !== null) await writeFile(join(dir, SPLITS_FILE), jsonText({ splits }), { flag: 'wx' });
   return { tasks: kept.map(({ id, where }) => ({ id, from: where })), splits: splits !== null };
+}
+
+function isWellFormed(value: unknown): boolean {
+  if (typeof value === 'string') return value.isWellFormed();
+  return typeof value !== 'object' || value === null || Object.entries(value).flat().every(isWellFormed);
 }
 
 function entryOf(draft: PromptDraft): Readonly<Record<string, unknown>> {
