@@ -50,13 +50,13 @@ export function readItem(item: Readonly<Record<string, unknown>>): ItemReading {
 }
 
 /** Signs that may stand around an answer: all of ASCII but those of a tag, and no minus of a number. */
-const before = '(?:[\\s!-,./:;=?@[-`{-~]|-(?!\\.?\\d))*';
+const before = '(?:[ \\t!-,./:;=?@[-`{-~]|-(?!\\.?\\d))*';
 const article = `(?:(?:an?|the)\\b${before})?`;
 const after = '[\\s!-/:;=?@[-`{-~]*';
 
 /** Fits where the final answer is one of the alternatives: in the last `<answer>`, or on the last line where there is none. */
 function finalAnswer(alternatives: string): string {
-  const start = '(?:<answer>|^(?![\\s\\S]*<answer>)(?:[\\s\\S]*\\n)?)';
+  const start = '(?:<answer>\\s*|^(?![\\s\\S]*<answer>)(?:[\\s\\S]*\\n)?)';
   const answer = `${before}${article}(?:${alternatives})${after}`;
   return `${start}${answer}(?:</answer>(?![\\s\\S]*<answer>)|$)`;
 }
