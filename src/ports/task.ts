@@ -40,7 +40,7 @@ export type FolderTask = TaskBase & {
 export type Check = {
   readonly weight: number;
   /**
-   * Looks only at what follows this text on the last line that begins with it (`json-path` and `command`: to the end of
+   * Looks only at what follows this text on the last line that begins with it (`json`, `json-path` and `command`: to the end of
    * the answer); null = the whole answer.
    */
   readonly after: string | null;
@@ -48,6 +48,8 @@ export type Check = {
   | { readonly kind: 'equals'; readonly value: string; readonly ignoreCase: boolean }
   | { readonly kind: 'contains'; readonly value: string; readonly ignoreCase: boolean }
   | { readonly kind: 'regex'; readonly pattern: string; readonly flags: string }
+  /** JSON of whatever content: the `whole` answer, blanks around it left out, or `anywhere` in it as `json-path` finds it. */
+  | { readonly kind: 'json'; readonly place: 'whole' | 'anywhere' }
   /** `path` as `a.b[0]`; `value` any JSON; the answer's JSON may stand in a fence. */
   | { readonly kind: 'json-path'; readonly path: string; readonly value: unknown }
   | { readonly kind: 'number'; readonly value: number; readonly tolerance: number }

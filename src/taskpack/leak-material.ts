@@ -111,6 +111,7 @@ function expectedBy(check: Check): readonly string[] {
         results.has(extname(name).toLowerCase()) ? text.split(/\r\n?|\n/, MOST_EXPECTED_LINES) : [],
       );
     case 'regex':
+    case 'json':
       return [];
     default:
       return check satisfies never;

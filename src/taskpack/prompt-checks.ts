@@ -13,6 +13,7 @@ const keysOf = {
   equals: ['ignoreCase'],
   contains: ['ignoreCase'],
   regex: ['flags'],
+  json: [],
   'json-path': ['value'],
   number: ['tolerance'],
   command: ['timeoutSec', 'files'],
@@ -31,6 +32,7 @@ const MOST_CHECKS = 100;
  *     {"equals": "Paris", "ignoreCase": true}       the answer, blanks around it left out, is this text
  *     {"contains": "Paris", "ignoreCase": true}
  *     {"regex": "^[A-Z]{3}$", "flags": "m"}         flags of i, m, s, u, v
+ *     {"json": "whole"}                             JSON of whatever content; "anywhere": some stands in the answer
  *     {"json-path": "items[0].name", "value": 3}    any JSON value
  *     {"number": 3.14, "tolerance": 0.01}           tolerance: absolute, 0 if not given
  *     {"command": ["python3", "check.py"], "timeoutSec": 30, "files": ["check.py"]}
@@ -114,6 +116,17 @@ async function readBody(
       const flags = flagsNode === undefined ? '' : source.string(flagsNode, 'flags', true);
       if (pattern === null || flags === null || !isRegex(source, asked, pattern, flags)) return null;
       return { kind, pattern, flags };
+    }
+    case 'json': {
+      const place = source.string(asked, 'json');
+      if (place === 'whole' || place === 'anywhere') return { kind, place };
+      if (place !== null)
+        source.problem(
+          asked,
+          'json is neither "whole" nor "anywhere"',
+          'write "whole" for an answer that is JSON, or "anywhere" for one that holds some',
+        );
+      return null;
     }
     case 'json-path': {
       const path = source.string(asked, 'json-path');

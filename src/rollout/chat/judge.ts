@@ -55,6 +55,8 @@ function asked(check: Check): string {
       return JSON.stringify(check.value);
     case 'regex':
       return `/${check.pattern}/${check.flags}`;
+    case 'json':
+      return check.place;
     case 'json-path':
       return `${check.path} = ${JSON.stringify(check.value)}`;
     case 'number':

@@ -20,10 +20,15 @@ const number = (value: number, after: string | null): Check => ({
 });
 const json = (path: string, value: unknown): Check => ({ kind: 'json-path', path, value, weight: 1, after: null });
 
+const jsonIn = (place: 'whole' | 'anywhere'): Check => ({ kind: 'json', place, weight: 1, after: null });
+
 describe('what is said of a form', () => {
   test.each<[string, readonly Check[], string, readonly RegExp[]]>([
     ['the line that is looked for is missing', [equals('Paris', 'ANSWER:')], 'It is Paris.', [/begins with “ANSWER:”/]],
     ['the line is there, whatever it says', [equals('Paris', 'ANSWER:')], 'ANSWER: Rome', []],
+    ['no JSON as a whole', [jsonIn('whole')], 'So: {"a": 1}', [/not JSON as a whole/]],
+    ['no JSON anywhere', [jsonIn('anywhere')], 'So: none', [/holds no JSON/]],
+    ['JSON that is asked for', [jsonIn('whole'), jsonIn('anywhere')], '{"a": 1}', []],
     ['no JSON', [json('a', 1)], 'a is 1', [/no JSON/]],
     ['JSON with another value', [json('a', 1)], '{"a": 2}', []],
     ['two numbers', [number(7, null)], 'It is 3 or 4.', [/exactly one number/]],

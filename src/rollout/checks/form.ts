@@ -2,7 +2,7 @@ import type { Check } from '../../ports/task.ts';
 import { maxSearched, partAfter, plainAnswer } from './answer.ts';
 import { jsonOf } from './json.ts';
 import { oneNumber } from './numbers.ts';
-import { lastLine } from './run-check.ts';
+import { lastLine, looksToEnd, runCheck } from './run-check.ts';
 
 /**
  * Why checks could not even look at an answer, a sentence each: its form, never what was expected. It stands in the
@@ -14,10 +14,15 @@ export function formProblems(checks: readonly Check[], answer: string): readonly
 }
 
 function problemOf(check: Check, whole: string): string | null {
-  const toEnd = check.kind === 'json-path' || check.kind === 'command';
+  const toEnd = looksToEnd(check);
   const part = check.after === null ? whole : partAfter(whole, check.after, toEnd);
   if (part === null) return `No line of the answer begins with “${check.after}”, and what follows it is looked at.`;
   switch (check.kind) {
+    case 'json':
+      if (runCheck({ ...check, after: null }, part)) return null;
+      return check.place === 'whole'
+        ? 'The answer is not JSON as a whole.'
+        : 'The answer holds no JSON that can be read.';
     case 'json-path':
       return jsonOf(part) === null ? 'The answer holds no JSON that can be read.' : null;
     case 'number': {

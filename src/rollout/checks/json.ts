@@ -16,6 +16,16 @@ export function jsonOf(text: string): { readonly value: unknown } | null {
   return null;
 }
 
+/** Is the whole of a text JSON? */
+export function isJson(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
 /** What stands at a path (see `jsonSteps`); null = nothing does. */
 export function atPath(value: unknown, path: string): { readonly value: unknown } | null {
   let here = value;

@@ -227,6 +227,32 @@ describe('number', () => {
   });
 });
 
+describe('json', () => {
+  table('the whole answer', check({ kind: 'json', place: 'whole' }), [
+    ['+', '{"a": [1, null]}'],
+    ['+', '\n [] \n'],
+    ['+', '3'],
+    ['+', '"text"'],
+    ['-', ''],
+    ['-', 'text'],
+    ['-', '{"a": 1,}'],
+    ['-', 'So: {"a": 1}'],
+    ['-', '```json\n{"a": 1}\n```'],
+  ]);
+  table('anywhere', check({ kind: 'json', place: 'anywhere' }), [
+    ['+', '[1]'],
+    ['+', 'So: {"a": 1}.'],
+    ['+', '```json\n{"a": 1}\n```'],
+    ['-', 'none'],
+    ['-', 'So: {"a": }'],
+  ]);
+  table('whole after a marker, over lines', check({ kind: 'json', place: 'whole', after: 'JSON:' }), [
+    ['+', 'Well.\nJSON: {"a":\n 1}'],
+    ['-', '{"a": 1}'],
+    ['-', 'JSON: {"a": 1}\nDone.'],
+  ]);
+});
+
 describe('json-path', () => {
   table('a value', check({ kind: 'json-path', path: 'items[1].name', value: 'b' }), [
     ['+', '{"items": [{}, {"name": "b"}]}'],

@@ -1,6 +1,6 @@
 import type { Check } from '../../ports/task.ts';
 import { maxSearched, partAfter, plainAnswer, withoutFence } from './answer.ts';
-import { atPath, jsonOf, sameJson } from './json.ts';
+import { atPath, isJson, jsonOf, sameJson } from './json.ts';
 import { isWithin, oneNumber } from './numbers.ts';
 
 /** A check that looks at the answer alone. */
@@ -14,15 +14,16 @@ export type TextCheck = Exclude<Check, { readonly kind: 'command' }>;
  * | equals | blanks and a fence, quotes, emphasis or a code sign around the whole, and one full stop at its end, left out |
  * | contains | the text stands somewhere in it |
  * | regex | the pattern fits somewhere in it; behind `after` without the blanks around it |
+ * | json | the whole is JSON of whatever content; `anywhere`: some is found, see `jsonOf` |
  * | json-path | the value at the path is the same JSON; see `jsonOf` for where the JSON may stand |
  * | number | the one number of the part, see `oneNumber`; without `after`, of the last line that is not blank |
  *
- * With `after` a check looks at what follows on that line (`json-path`: to the end), see `partAfter`; without such a
+ * With `after` a check looks at what follows on that line (`json` and `json-path`: to the end), see `partAfter`; without such a
  * line it fails. Regular expressions and numbers are looked for in the last `maxSearched` characters.
  */
 export function runCheck(check: TextCheck, answer: string): boolean {
   const whole = plainAnswer(answer);
-  const part = check.after === null ? whole : partAfter(whole, check.after, check.kind === 'json-path');
+  const part = check.after === null ? whole : partAfter(whole, check.after, looksToEnd(check));
   if (part === null) return false;
   switch (check.kind) {
     case 'equals': {
@@ -35,6 +36,8 @@ export function runCheck(check: TextCheck, answer: string): boolean {
       return new RegExp(check.pattern, check.flags).test(
         (check.after === null ? part : part.trim()).slice(-maxSearched),
       );
+    case 'json':
+      return check.place === 'whole' ? isJson(part) : jsonOf(part) !== null;
     case 'json-path': {
       const json = jsonOf(part);
       const found = json === null ? null : atPath(json.value, check.path);
@@ -47,6 +50,11 @@ export function runCheck(check: TextCheck, answer: string): boolean {
     default:
       return check satisfies never;
   }
+}
+
+/** Whether a check behind its marker looks at further lines, too. */
+export function looksToEnd(check: Check): boolean {
+  return check.kind === 'json' || check.kind === 'json-path' || check.kind === 'command';
 }
 
 /** Parts in which a score is told: no threshold is missed by what binary numbers can't hold. */

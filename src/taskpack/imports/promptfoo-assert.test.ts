@@ -138,6 +138,32 @@ describe('equality', () => {
   });
 });
 
+describe('JSON', () => {
+  test('of the whole answer is asked for as before; a schema is not', async () => {
+    const passes = await carried('is-json', undefined);
+    expect(['{"a":1}', ' [] ', '3', 'a', '', '```json\n{}\n```', 'So: {}'].filter(passes)).toEqual([
+      '{"a":1}',
+      ' [] ',
+      '3',
+    ]);
+    for (const [type, value] of [
+      ['is-json', { type: 'object' }],
+      ['not-is-json', undefined],
+      ['contains-json', 'file://s.json'],
+    ] as const)
+      expect(checkOfAssert(type, value)).toEqual({ ok: false, why: expect.stringMatching(/no check of ours/) });
+  });
+
+  test('within the answer is found, with a difference that is told', async () => {
+    expect(checkOfAssert('contains-json', undefined)).toMatchObject({
+      ok: true,
+      changed: expect.stringMatching(/first bracket/),
+    });
+    const passes = await carried('contains-json', undefined);
+    expect(['So: {"a": 1}!', '```\n{}\n```', 'none'].map(passes)).toEqual([true, true, false]);
+  });
+});
+
 describe('values', () => {
   test('of a list may be numbers, or one text with commas', () => {
     expect(checkOfAssert('contains-all', [1, 'b'])).toEqual({

@@ -51,8 +51,6 @@ const without: Readonly<Record<string, string>> = {
   ...fill(SYNTAX, ['contains-html', 'contains-sql', 'contains-xml', 'is-html', 'is-sql', 'is-xml']),
   ...fill(SYNTAX, ['is-valid-function-call', 'is-valid-openai-function-call', 'is-valid-openai-tools-call']),
   'word-count': 'no check of ours counts words',
-  'is-json': 'no check of ours asks for JSON of whatever content; a json-path asks for a value in it',
-  'contains-json': 'no check of ours asks for JSON of whatever content; a json-path asks for a value in it',
 };
 
 const carried = [
@@ -65,6 +63,8 @@ const carried = [
   'icontains-all',
   'regex',
   'starts-with',
+  'is-json',
+  'contains-json',
 ] as const;
 type Carried = (typeof carried)[number];
 
@@ -126,9 +126,22 @@ export function checkOfAssert(type: string, value: unknown): CheckOrWhy {
       if (!inverse) return containingAll(texts, ignoreCase);
       return regexCheck(`^(?!${allOf(texts)})`, ignoreCase ? 'i' : '');
     }
+    case 'is-json':
+    case 'contains-json':
+      return json(base, value, inverse);
     default:
       return base satisfies never;
   }
+}
+
+/** JSON of whatever content. A schema can't be said, nor that there is no JSON. */
+function json(type: 'is-json' | 'contains-json', schema: unknown, inverse: boolean): CheckOrWhy {
+  if (inverse) return { ok: false, why: 'no check of ours asks for no JSON' };
+  if (schema !== undefined && schema !== null && schema !== '')
+    return { ok: false, why: 'no check of ours holds JSON against a schema; a json-path asks for a value in it' };
+  if (type === 'is-json') return { ok: true, check: { json: 'whole' } };
+  const changed = 'JSON is looked for in the whole answer, its last fence, or from the first bracket to the last';
+  return { ok: true, check: { json: 'anywhere' }, changed };
 }
 
 /** Equality of the whole text, as it stands; of JSON where the value is an object or a list. */
