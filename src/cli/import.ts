@@ -1,8 +1,7 @@
 import { countText } from '../events/words.ts';
 import { printableName, shellWord } from '../ports/printable.ts';
-import { boundedList } from '../taskpack/bounded-list.ts';
-import { importPack, lossText } from '../taskpack/imports/import-pack.ts';
-import { type ImportReport, REPORT_FILE } from '../taskpack/imports/import-report.ts';
+import { importPack } from '../taskpack/imports/import-pack.ts';
+import { type ImportReport, REPORT_FILE, shownLosses } from '../taskpack/imports/import-report.ts';
 import type { ImportFormat, LossKind } from '../taskpack/imports/imported.ts';
 import type { CommandContext } from './context.ts';
 import { shownDir } from './read-state.ts';
@@ -51,7 +50,7 @@ const entriesText = (n: number) => `${n} ${n === 1 ? 'entry' : 'entries'}`;
 
 /** The first losses of a kind, under one label, and how many more there are. */
 function lossLines(kind: LossKind, { losses }: ImportReport): string[] {
-  const texts = boundedList(losses.filter((loss) => loss.kind === kind).map(lossText));
+  const texts = shownLosses(losses.filter((loss) => loss.kind === kind));
   return texts.map((text, index) => `${(index === 0 ? kind : '').padEnd(12)}${text}`);
 }
 

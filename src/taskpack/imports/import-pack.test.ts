@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { type Files, taskFiles, temporaryFolder } from '../pack-fixture.ts';
 import { hashTree } from '../tree.ts';
 import { importPack } from './import-pack.ts';
+import { shownLosses } from './import-report.ts';
 import { imported, refused, removeImported } from './imports-fixture.ts';
 
 const rooms: string[] = [];
@@ -272,6 +273,25 @@ describe('the pack', () => {
     expect((await readFile(join(a.dir, 'pack/IMPORT.md'), 'utf8')).match(/\(pi\)/g)).toHaveLength(60);
     await cp(join(a.dir, 'pack/tasks.json'), join(a.dir, 'copy'));
     expect(await readFile(join(a.dir, 'copy'), 'utf8')).toBe(await readFile(join(b.dir, 'pack/tasks.json'), 'utf8'));
+  });
+
+  test('tells the first losses of a reason on the screen, and not what follows from another', async () => {
+    const one = (assert: string) => `  - {vars: {q: a}, assert: [${assert}]}\n`;
+    const files = {
+      'promptfooconfig.yaml': `prompts: ['{{q}}']\ntests:\n  - {vars: {}, assert: [{type: contains, value: x}, {type: pi}]}\n${one('{type: contains, value: y}')}${one('{type: pi}').repeat(5)}${one('{type: cost}')}`,
+    };
+    const { report } = await imported(files);
+    expect(shownLosses(report.losses)).toEqual([
+      expect.stringMatching(/:3 test 1: the variable \{\{q\}\} has no value$/),
+      expect.stringMatching(/:5 test 3: assert 1 \(pi\): a judging model/),
+      expect.stringMatching(/:6 test 4: assert 1 \(pi\): a judging model/),
+      expect.stringMatching(/^and 3 more: a judging model/),
+      expect.stringMatching(/:5 test 3: none of its asserts/),
+      expect.stringMatching(/:6 test 4: none of its asserts/),
+      expect.stringMatching(/^and 4 more: none of its asserts/),
+      expect.stringMatching(/:10 test 8: assert 1 \(cost\)/),
+    ]);
+    expect(report.losses.filter(({ follows }) => follows)).toHaveLength(2);
   });
 
   test('is not made with strict when anything is left or differs; what has no use in a pack does not count', async () => {

@@ -1,13 +1,11 @@
 import { lstat, realpath, writeFile } from 'node:fs/promises';
 import { basename, dirname, join, resolve, sep } from 'node:path';
 import { fail, SkilloptError } from '../../ports/failure.ts';
-import { printableName } from '../../ports/printable.ts';
-import { boundedList } from '../bounded-list.ts';
 import { growFolder } from '../copy.ts';
 import { readAnyPack } from '../read-any-pack.ts';
 import { detect, type Source } from './detect.ts';
 import { findTaskFolders } from './harbor.ts';
-import { type ImportReport, REPORT_FILE, reportText } from './import-report.ts';
+import { type ImportReport, REPORT_FILE, reportText, shownLosses } from './import-report.ts';
 import type { FolderImport, ImportFormat, Loss, PromptImport } from './imported.ts';
 import { Losses } from './losses.ts';
 import { readPromptfoo } from './promptfoo.ts';
@@ -120,7 +118,7 @@ async function read(source: Source, glob: string | null): Promise<PromptImport |
 
 function refuse(tasks: number, losses: readonly Loss[], given: string, strict: boolean): void {
   const told = losses.filter((loss) => loss.kind !== 'unused');
-  const where = boundedList(told.map(lossText)).join('\n');
+  const where = shownLosses(told).join('\n');
   if (tasks === 0) {
     const what = told.length === 0 ? 'there is no task in it' : 'no task could be carried over';
     throw fail('pack', what, where === '' ? given : where, 'see docs/imports.md for what can be carried over');
@@ -129,11 +127,6 @@ function refuse(tasks: number, losses: readonly Loss[], given: string, strict: b
     const what = `${told.length} ${told.length === 1 ? 'thing is' : 'things are'} not carried over as ${told.length === 1 ? 'it is' : 'they are'}, and --strict asks for all`;
     throw fail('pack', what, where, 'leave --strict out to have the rest, with a list of these');
   }
-}
-
-/** One line about a loss. */
-export function lossText({ where, what, why }: Loss): string {
-  return printableName(`${where} ${what}: ${why}`);
 }
 
 function nameOf(given: string, source: Source): string {

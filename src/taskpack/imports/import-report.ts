@@ -1,4 +1,5 @@
 import { printableName } from '../../ports/printable.ts';
+import { boundedList } from '../bounded-list.ts';
 import type { ImportFormat, Loss, LossKind } from './imported.ts';
 import type { Made } from './write-prompts.ts';
 
@@ -16,6 +17,27 @@ export type ImportReport = {
   /** Name of the file in the pack with the splits of the source, as a config has them; null = it has none. */
   readonly splits: string | null;
 };
+
+/** Most lines on the screen about losses of one reason. */
+const MOST_ALIKE = 3;
+
+/**
+ * Losses as lines for the screen: of those with one reason the first, with the number of the others, and without what
+ * follows from another one. All of them stand in the report.
+ */
+export function shownLosses(losses: readonly Loss[]): readonly string[] {
+  const groups = Map.groupBy(
+    losses.filter(({ follows }) => follows !== true),
+    ({ why }) => why,
+  );
+  const lines = [...groups].flatMap(([why, alike]) => {
+    const shown = alike.length > MOST_ALIKE ? alike.slice(0, MOST_ALIKE - 1) : alike;
+    const more = alike.length - shown.length;
+    const texts = shown.map(({ where, what }) => `${where} ${what}: ${why}`);
+    return more === 0 ? texts : [...texts, `and ${more} more: ${why}`];
+  });
+  return boundedList(lines.map(printableName));
+}
 
 /** Name of the report in the pack. */
 export const REPORT_FILE = 'IMPORT.md';

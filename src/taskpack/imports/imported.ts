@@ -17,6 +17,8 @@ export type Loss = {
   readonly what: string;
   /** Why it could not be carried over as it is. */
   readonly why: string;
+  /** It is left because what it belongs to is: that is told by itself. */
+  readonly follows?: true;
 };
 
 /** A check as it stands in a tasks.json. */

@@ -13,6 +13,11 @@ export class Losses {
     this.add('left', where, what, why);
   }
 
+  /** Left with what it belongs to, which is told by itself. */
+  leftWith(where: string, what: string, owner: 'test' | 'eval'): void {
+    this.told.push({ ...loss('left', where, what, `its ${owner} is left`), follows: true });
+  }
+
   changed(where: string, what: string, why: string): void {
     this.add('changed', where, what, why);
   }

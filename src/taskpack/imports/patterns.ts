@@ -17,7 +17,7 @@ export function canonical(text: string): string {
 }
 
 /** A check by a regular expression, if our checks take it. `i`: without case. */
-export function regexCheck(pattern: string, flags: '' | 'i' = ''): CheckOrWhy {
+export function regexCheck(pattern: string, flags = ''): CheckOrWhy {
   const problem = regexProblem(pattern, flags);
   if (problem !== null) return { ok: false, why: `${problem.what}; ${problem.fix}` };
   if (!pattern.isWellFormed()) return { ok: false, why: 'it holds half a character' };

@@ -138,6 +138,65 @@ describe('equality', () => {
   });
 });
 
+describe('a javascript expression about the answer', () => {
+  const answers = ['', 'Paris', 'paris', ' Paris\n', 'In Paris.', 'PARIS', 'x\nParis', 'a/b', 'No 42', "it's"];
+
+  test.each([
+    "output.includes('Paris')",
+    '!output.includes("Paris")',
+    'return output.includes(`Paris`);',
+    "output.toLowerCase().includes('paris')",
+    "! output.toLowerCase().includes('paris')",
+    "output.startsWith('Par')",
+    "!output.endsWith('is.')",
+    "output.toLowerCase().endsWith('paris')",
+    "output === 'Paris'",
+    "output.trim() == 'Paris'",
+    '/^par/i.test(output)',
+    '!/\\d+$/.test(output)',
+    '/[/a]\\/b/.test(output)',
+    '/^Paris/m.test(output)',
+    '/a.*s/gs.test(output)',
+  ])('%s is a check that passes for the same answers', async (expression) => {
+    const original = new Function('output', expression.startsWith('return') ? expression : `return ${expression}`) as (
+      output: string,
+    ) => boolean;
+    const passes = await carried('javascript', expression);
+    expect(answers.map((answer) => [answer, passes(answer)])).toEqual(
+      answers.map((answer) => [answer, original(answer)]),
+    );
+    if (expression.includes('/m.')) return;
+    const fails = await carried('not-javascript', expression);
+    expect(answers.map((answer) => [answer, fails(answer)])).toEqual(
+      answers.map((answer) => [answer, !original(answer)]),
+    );
+  });
+
+  test.each([
+    'output.length < 10',
+    "output.includes('a') && output.includes('b')",
+    "output.includes('a') || true",
+    "output.toLowerCase().includes('Paris')",
+    "output.includes('it\\'s')",
+    'output.includes(`$' + '{context.vars.a}`)',
+    "!output === 'a'",
+    "output.trim() === ' a'",
+    '/(a+)+$/.test(output)',
+    '/a/y.test(output)',
+    '/a/.test(context.vars.a)',
+    "JSON.parse(output).a === 'x'",
+    'file://check.js',
+    '',
+    7,
+  ])('%s is a program, which is left', (expression) => {
+    expect(checkOfAssert('javascript', expression)).toEqual({ ok: false, why: expect.stringMatching(/./) });
+  });
+
+  test('the opposite of an expression over lines is left', () => {
+    expect(checkOfAssert('not-javascript', '/^a/m.test(output)')).toMatchObject({ ok: false });
+  });
+});
+
 describe('JSON', () => {
   test('of the whole answer is asked for as before; a schema is not', async () => {
     const passes = await carried('is-json', undefined);

@@ -9,6 +9,7 @@ import {
   nowhere,
   regexCheck,
 } from './patterns.ts';
+import { checkOfExpression } from './promptfoo-javascript.ts';
 import { scalarText } from './texts.ts';
 
 const JUDGE = 'a judging model would have to decide it';
@@ -42,7 +43,7 @@ const without: Readonly<Record<string, string>> = {
     'select-best',
     'trajectory:goal-success',
   ]),
-  ...fill(PROGRAM, ['javascript', 'python', 'ruby', 'webhook']),
+  ...fill(PROGRAM, ['python', 'ruby', 'webhook']),
   ...fill(SIMILAR, ['bleu', 'gleu', 'levenshtein', 'meteor', 'rouge-n', 'similar']),
   ...fill(SIMILAR, ['similar:cosine', 'similar:dot', 'similar:euclidean']),
   ...fill(RUN, ['cost', 'finish-reason', 'latency', 'perplexity', 'perplexity-score', 'skill-used', 'tool-call-f1']),
@@ -65,6 +66,7 @@ const carried = [
   'starts-with',
   'is-json',
   'contains-json',
+  'javascript',
 ] as const;
 type Carried = (typeof carried)[number];
 
@@ -125,6 +127,10 @@ export function checkOfAssert(type: string, value: unknown): CheckOrWhy {
       const ignoreCase = base === 'icontains-all';
       if (!inverse) return containingAll(texts, ignoreCase);
       return regexCheck(`^(?!${allOf(texts)})`, ignoreCase ? 'i' : '');
+    }
+    case 'javascript': {
+      const made = typeof value === 'string' ? checkOfExpression(value, inverse) : null;
+      return made ?? { ok: false, why: PROGRAM };
     }
     case 'is-json':
     case 'contains-json':

@@ -43,10 +43,9 @@ async function checksOfOne(found: FoundAssert, share: number, around: Around): P
   const given = isRecord(found.assert) ? referred(found.assert, around) : found.assert;
   if (!isRecord(given) || typeof given.type !== 'string') return left('it is no assert with a type');
   const { type } = given;
+  if (type === 'assert-set') return checksOfSet(given, share, found, around, left);
   const weight = given.weight ?? 1;
-  if (typeof weight !== 'number' || !(weight > 0 && weight <= MOST_WEIGHT))
-    return left(weight === 0 ? 'with a weight of 0 it decides nothing' : 'its weight is no number above 0', type);
-  if (type === 'assert-set') return checksOfSet(given, weight * share, found, around, left);
+  if (!isWeight(weight)) return left(whyNoWeight(weight), type);
   const why = whyNoCheck(type);
   if (why !== null) return left(why, type);
   if (given.transform !== undefined) return left('the answer is worked on by a program before', type);
@@ -63,7 +62,7 @@ async function checksOfOne(found: FoundAssert, share: number, around: Around): P
 /** A set counts as one assert, and its own weights part that. */
 async function checksOfSet(
   set: Readonly<Record<string, unknown>>,
-  counts: number,
+  share: number,
   found: FoundAssert,
   around: Around,
   left: (why: string, type?: string) => readonly CheckEntry[],
@@ -75,15 +74,30 @@ async function checksOfSet(
     place: (path: Path) => found.place(['assert', index, ...path]),
   }));
   if (inner.length === 0) return left('the set is empty', 'assert-set');
-  if (typeof set.threshold === 'number') {
-    for (const one of inner) around.losses.left(one.place([]), one.name, 'it is in a set with a threshold');
-    return left('a set with a threshold passes with some of its parts; checks have no sets', 'assert-set');
+  const weight = set.weight ?? 1;
+  const why = !isWeight(weight)
+    ? whyNoWeight(weight)
+    : typeof set.threshold === 'number'
+      ? 'a set with a threshold passes with some of its parts; checks have no sets'
+      : null;
+  if (!isWeight(weight) || why !== null) {
+    for (const one of inner) around.losses.left(one.place([]), one.name, 'it is in a set that is left');
+    return left(why ?? '', 'assert-set');
   }
+  const counts = weight * share;
   const weights = parts.map((part) => (isRecord(part) && typeof part.weight === 'number' ? part.weight : 1));
   const sum = weights.reduce((total, weight) => total + Math.max(weight, 0), 0);
   const checks: CheckEntry[] = [];
   for (const one of inner) checks.push(...(await checksOfOne(one, sum > 0 ? counts / sum : counts, around)));
   return checks;
+}
+
+function isWeight(weight: unknown): weight is number {
+  return typeof weight === 'number' && weight > 0 && weight <= MOST_WEIGHT;
+}
+
+function whyNoWeight(weight: unknown): string {
+  return weight === 0 ? 'with a weight of 0 it decides nothing' : 'its weight is no number above 0';
 }
 
 function referred(assert: Readonly<Record<string, unknown>>, around: Around): unknown {

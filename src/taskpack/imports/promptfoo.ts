@@ -106,7 +106,7 @@ class TestReader {
     const variables = why === null ? await this.variables() : { ok: false as const, why };
     if (form === null || !variables.ok) {
       this.losses.left(this.where, this.name, variables.ok ? 'it has no prompt' : variables.why);
-      for (const { name, place } of this.asserts()) this.losses.left(place([]), name, 'its test is left');
+      for (const { name, place } of this.asserts()) this.losses.leftWith(place([]), name, 'test');
       return { tasks: [], entries: 1 };
     }
     this.tellRest();
@@ -178,7 +178,7 @@ class TestReader {
     const name = part === null ? this.name : `${this.name}, combination ${part}`;
     const asserts = this.asserts().map((found) => ({ ...found, name: found.name.replace(this.name, name) }));
     const left = (why: string, withIt: readonly FoundAssert[] = []) => {
-      for (const { name: assert, place } of withIt) this.losses.left(place([]), assert, 'its test is left');
+      for (const { name: assert, place } of withIt) this.losses.leftWith(place([]), assert, 'test');
       this.losses.left(this.where, name, why);
       return null;
     };

@@ -54,7 +54,7 @@ describe('the evals of a skill', () => {
       'evals/evals.json:14 eval 1: “The tone is friendly”',
       'evals/evals.json:23 eval 2: “The drawing is pretty”',
       expect.stringMatching(/^evals\/evals.json:18 eval 2: nothing in it can be checked/),
-      expect.stringMatching(/eval 5: “The output contains "x"”: its eval could not/),
+      expect.stringMatching(/eval 5: “The output contains "x"”: its eval is left/),
       expect.stringMatching(/eval 5: it has no prompt$/),
       expect.stringMatching(/eval 6: nothing in it can be checked/),
       expect.stringMatching(/eval 7: it is no object$/),
@@ -83,6 +83,30 @@ describe('the evals of a skill', () => {
     ]);
     const alone = await imported({ 'q.json': JSON.stringify(queries.slice(0, 2)) }, { path: 'q.json' });
     expect(alone.pack.tasks).toHaveLength(2);
+  });
+
+  test('with statements under other names, or keys that are not known, lose nothing silently', async () => {
+    const { score, told } = await imported(
+      {
+        'evals.json': evals([
+          {
+            id: 1,
+            prompt: 'Rename it.',
+            scorers: [
+              { type: 'regex', name: 'renames', pattern: 'rename\\s+--symbol' },
+              { type: 'llm_judge', criterion: 'nice' },
+            ],
+          },
+          { id: 2, prompt: 'Go.', expect: 'The output contains "gone"', fail: ['It says stop'] },
+        ]),
+      },
+      { path: 'evals.json' },
+    );
+    expect([score('eval-1', 'rename --symbol add'), score('eval-2', 'gone')]).toEqual([1, 1]);
+    expect(told('left')).toEqual([
+      expect.stringMatching(/eval 1: .*llm_judge.*: a judging model|eval 1: .*llm_judge.*not known/),
+    ]);
+    expect(told('unused')).toEqual([expect.stringMatching(/fail of an eval: a key that is not known here/)]);
   });
 
   test('inputs that are no text, missing or elsewhere leave their eval', async () => {

@@ -9,7 +9,9 @@ import type { SourceFiles } from './source-files.ts';
 import { isRecord, scalarText, slug } from './texts.ts';
 import { SPLITS_FILE } from './write-prompts.ts';
 
-const evalKeys = ['assertions', 'eval_name', 'expectations', 'files', 'id', 'name', 'prompt', 'query'];
+/** Lists of statements about the answer; the last ones are other tools’ words for it. */
+const statementKeys = ['expectations', 'assertions', 'expect', 'checks', 'graders', 'scorers'];
+const evalKeys = ['eval_name', 'files', 'id', 'name', 'prompt', 'query', ...statementKeys];
 /** Files that every pack may have of its own. */
 const packNames: readonly string[] = [PROMPT_PACK_FILE, REPORT_FILE, SPLITS_FILE];
 const triggerKeys = ['id', 'name', 'prompt', 'query', 'should_trigger'];
@@ -117,8 +119,9 @@ class EvalsReader {
   }
 
   private expectations(entry: Readonly<Record<string, unknown>>): readonly (readonly [Path, unknown])[] {
-    return (['expectations', 'assertions'] as const).flatMap((key) => {
+    return statementKeys.flatMap((key): readonly (readonly [Path, unknown])[] => {
       const list = entry[key];
+      if (typeof list === 'string') return [[[key], list]];
       return Array.isArray(list) ? list.map((one: unknown, index) => [[key, index], one] as const) : [];
     });
   }
@@ -134,11 +137,7 @@ class EvalsReader {
 
   private leaveExpectations(entry: Readonly<Record<string, unknown>>, path: Path, name: string): void {
     for (const [inner, given] of this.expectations(entry))
-      this.losses.left(
-        this.found.place([...path, ...inner]),
-        `${name}: ${shownExpectation(given)}`,
-        'its eval could not be carried over',
-      );
+      this.losses.leftWith(this.found.place([...path, ...inner]), `${name}: ${shownExpectation(given)}`, 'eval');
   }
 
   /** Names of the files in the pack; a sentence if one can't be shown to a model as text. */
@@ -170,7 +169,7 @@ class EvalsReader {
   private tellRest(entry: Readonly<Record<string, unknown>>, where: string, used: readonly string[]): void {
     for (const key of Object.keys(entry)) {
       if (key === 'expected_output') this.losses.unused(where, key, 'it describes the result in words; checks do not');
-      else if (!used.includes(key)) this.losses.unused(where, `${key} of an eval`, 'it says nothing about the task');
+      else if (!used.includes(key)) this.losses.unused(where, `${key} of an eval`, 'a key that is not known here');
     }
   }
 }
