@@ -116,13 +116,33 @@ async function read(source: Source, glob: string | null): Promise<PromptImport |
   }
 }
 
+/** What mends it that nothing could be carried over. */
+const steps: readonly (readonly [RegExp, string])[] = [
+  [
+    /it is made by a program/,
+    'write the prompts out as texts with {{variables}} in a copy of the config, and import that',
+  ],
+  [
+    /list of ids/,
+    'put question and answer into the items, as SkillOpt’s loaders do when they make a split, and import that',
+  ],
+  [/judge|judging/, 'write down what has to stand in the answers, as checks: docs/prompt-packs.md'],
+];
+
+function nextStep(left: readonly Loss[]): string {
+  const fits = ([reason]: (typeof steps)[number]) => left.some(({ why }) => reason.test(why));
+  return steps.find(fits)?.[1] ?? 'see docs/imports.md for what can be carried over';
+}
+
 function refuse(tasks: number, losses: readonly Loss[], given: string, strict: boolean): void {
+  if (tasks === 0) {
+    const left = losses.filter((loss) => loss.kind === 'left');
+    if (left.length === 0)
+      throw fail('pack', 'there is no task in it', given, 'see docs/imports.md for what a task is');
+    throw fail('pack', 'no task could be carried over', shownLosses(left).join('\n'), nextStep(left));
+  }
   const told = losses.filter((loss) => loss.kind !== 'unused');
   const where = shownLosses(told).join('\n');
-  if (tasks === 0) {
-    const what = told.length === 0 ? 'there is no task in it' : 'no task could be carried over';
-    throw fail('pack', what, where === '' ? given : where, 'see docs/imports.md for what can be carried over');
-  }
   if (strict && told.length > 0) {
     const what = `${told.length} ${told.length === 1 ? 'thing is' : 'things are'} not carried over as ${told.length === 1 ? 'it is' : 'they are'}, and --strict asks for all`;
     throw fail('pack', what, where, 'leave --strict out to have the rest, with a list of these');

@@ -48,13 +48,11 @@ async function take(source: string, dir: string, id: string): Promise<string | {
 
 /** The last part of each path, with as many parts before it as tell it from others. */
 function wishedNames(paths: readonly string[]): readonly string[] {
-  const parts = paths.map((path) => path.split('/'));
-  const name = (of: readonly string[], depth: number) => of.slice(-depth).join('-');
-  return parts.map((own) => {
-    for (let depth = 1; depth < own.length; depth++) {
-      const mine = name(own, depth);
-      if (parts.filter((other) => name(other, depth) === mine).length === 1) return mine;
-    }
-    return own.join('-');
+  const names = paths.map((path) => {
+    const parts = path.split('/');
+    return parts.map((_part, index) => parts.slice(-index - 1).join('-'));
   });
+  const times = new Map<string, number>();
+  for (const name of names.flat()) times.set(name, (times.get(name) ?? 0) + 1);
+  return names.map((own) => own.find((name) => times.get(name) === 1) ?? own.at(-1) ?? '');
 }
