@@ -1,21 +1,17 @@
 import { basename } from 'node:path';
-import type { Loss, PromptDraft, PromptImport } from './imported.ts';
-import { type Located, located, type Path } from './located.ts';
+import type { PromptDraft, PromptImport } from './imported.ts';
+import { type Located, located } from './located.ts';
 import { Losses } from './losses.ts';
-import { checksOf, type FoundAssert } from './promptfoo-checks.ts';
 import { type PromptForm, readPrompts } from './promptfoo-prompts.ts';
-import { type FoundTest, readTests, testsIn } from './promptfoo-tests.ts';
-import { variablesOf } from './promptfoo-variables.ts';
+import { type Defaults, TestReader } from './promptfoo-task.ts';
+import { readTests, testsIn } from './promptfoo-tests.ts';
 import type { SourceFiles } from './source-files.ts';
-import { render, resolved, type Variables } from './templates.ts';
-import { isRecord, scalarText } from './texts.ts';
+import { isRecord } from './texts.ts';
 
 /** Keys of a config that say nothing about tasks. */
-const unusedKeys = ['commandLineOptions', 'derivedMetrics', 'env', 'evaluateOptions', 'extensions', 'metadata'];
-const otherUnused = ['nunjucksFilters', 'outputPath', 'providers', 'redteam', 'sharing', 'tags', 'targets', 'tracing'];
+const unusedKeys = `commandLineOptions derivedMetrics env evaluateOptions extensions metadata nunjucksFilters outputPath
+  providers redteam sharing tags targets tracing`.split(/\s+/);
 const usedKeys = ['$schema', 'assertionTemplates', 'defaultTest', 'description', 'prompts', 'scenarios', 'tests'];
-/** Keys of a test that change what is measured and have no place in a task. */
-const usedInTest = ['assert', 'description', 'options', 'prompts', 'threshold', 'vars'];
 
 /**
  * Reads a config with its prompts and tests, or a file of tests alone. A test becomes a task with the first prompt that
@@ -30,7 +26,7 @@ export async function readPromptfoo(file: string, text: string, files: SourceFil
   for (const key of Object.keys(keys)) {
     const where = config.place([key]);
     if (key === 'scenarios') losses.left(where, 'scenarios', 'tests made of two lists; write them out as tests');
-    else if ([...unusedKeys, ...otherUnused].includes(key)) losses.unused(where, key, 'it says nothing about tasks');
+    else if (unusedKeys.includes(key)) losses.unused(where, key, 'it says nothing about tasks');
     else if (!usedKeys.includes(key)) losses.unused(where, key, 'a key that is not known here');
   }
   const prompts = await readPrompts(config, files, losses);
@@ -51,7 +47,7 @@ export async function readPromptfoo(file: string, text: string, files: SourceFil
     entries += result.entries;
     made.push(...result.tasks);
   }
-  return { kind: 'prompts', tasks: made, files: [], losses: losses.all() satisfies readonly Loss[], entries };
+  return { kind: 'prompts', tasks: made, files: [], losses: losses.all(), entries };
 }
 
 /** The first prompt that a test may have: of those it names, or of all. */
@@ -66,9 +62,6 @@ function choose(prompts: readonly PromptForm[], test: Readonly<Record<string, un
   return prompts.find(({ labels }) => labels.some(fits)) ?? null;
 }
 
-/** What all tests have in common, with the place of its parts. */
-type Defaults = { readonly test: Readonly<Record<string, unknown>>; readonly place: (path: Path) => string };
-
 async function defaultsOf(config: Located, given: unknown, files: SourceFiles, losses: Losses): Promise<Defaults> {
   const here: Defaults = { test: {}, place: (path) => config.place(['defaultTest', ...path]) };
   if (given === undefined || given === null) return here;
@@ -78,154 +71,6 @@ async function defaultsOf(config: Located, given: unknown, files: SourceFiles, l
   if (reading?.ok !== true) losses.left(where, 'defaultTest', reading?.why ?? 'it is no test');
   const source = reading?.ok === true ? located(reading.name, reading.text) : null;
   return isRecord(source?.value) ? { test: source.value, place: source.place } : here;
-}
-
-class TestReader {
-  private readonly name: string;
-  private readonly where: string;
-  private readonly test: Readonly<Record<string, unknown>>;
-  private readonly options: Readonly<Record<string, unknown>>;
-
-  constructor(
-    private readonly number: number,
-    private readonly found: FoundTest,
-    private readonly base: Defaults,
-    private readonly config: Located,
-    private readonly files: SourceFiles,
-    private readonly losses: Losses,
-  ) {
-    this.test = found.test;
-    this.name = `test ${number}`;
-    this.where = found.place([]);
-    const [own, all] = [found.test.options, base.test.options];
-    this.options = { ...(isRecord(all) ? all : {}), ...(isRecord(own) ? own : {}) };
-  }
-
-  async tasks(form: PromptForm | null): Promise<{ readonly tasks: readonly PromptDraft[]; readonly entries: number }> {
-    const why = this.whyNot(form);
-    const variables = why === null ? await this.variables() : { ok: false as const, why };
-    if (form === null || !variables.ok) {
-      this.losses.left(this.where, this.name, variables.ok ? 'it has no prompt' : variables.why);
-      for (const { name, place } of this.asserts()) this.losses.leftWith(place([]), name, 'test');
-      return { tasks: [], entries: 1 };
-    }
-    this.tellRest();
-    const tasks: PromptDraft[] = [];
-    for (const [index, one] of variables.all.entries()) {
-      const task = await this.task(form, one, variables.all.length > 1 ? index + 1 : null);
-      if (task !== null) tasks.push(task);
-    }
-    return { tasks, entries: variables.all.length };
-  }
-
-  /** Why there can be no task of the test, whatever its variables. */
-  private whyNot(form: PromptForm | null): string | null {
-    if (form === null) return 'there is no prompt for it that can be carried over';
-    if (this.test.providerOutput !== undefined) return 'its answer is written down; there is nothing to ask a model';
-    for (const key of ['transform', 'postprocess', 'transformVars'])
-      if (this.options[key] !== undefined) return `a program works on what it holds (options.${key})`;
-    return this.asserts().length === 0 ? 'it has no assert: nothing would score the task' : null;
-  }
-
-  private async variables() {
-    const own = await variablesOf(this.test.vars, this.options.disableVarExpansion !== true, this.files);
-    const all = await variablesOf(this.base.test.vars, this.options.disableVarExpansion !== true, this.files);
-    if (!own.ok) return own;
-    if (!all.ok) return all;
-    return { ok: true as const, all: own.all.flatMap((one) => all.all.map((base) => ({ ...base, ...one }))) };
-  }
-
-  /** What else the test says. */
-  private tellRest(): void {
-    const threshold = this.test.threshold ?? this.base.test.threshold;
-    if (typeof threshold === 'number')
-      this.losses.changed(
-        this.where,
-        `${this.name}: threshold ${threshold}`,
-        `all checks have to pass; "gate": {"passThreshold": ${threshold}} in the config holds for all tasks`,
-      );
-    for (const key of Object.keys({ ...this.base.test, ...this.test })) {
-      if (usedInTest.includes(key)) continue;
-      if (key === 'assertScoringFunction')
-        this.losses.changed(this.where, `${this.name}: ${key}`, 'a program works out the score; here all checks count');
-      else this.losses.unused(this.where, `${key} of a test`, 'it says nothing about the task');
-    }
-    for (const key of Object.keys(this.options))
-      if (!['prefix', 'suffix', 'disableVarExpansion', 'disableDefaultAsserts'].includes(key))
-        this.losses.unused(this.where, `options.${key}`, 'it says nothing about the task');
-  }
-
-  private asserts(): readonly (FoundAssert & { readonly shared: boolean })[] {
-    const list = (given: unknown) =>
-      Array.isArray(given) ? (given as readonly unknown[]) : given == null ? [] : [given];
-    const own = list(this.test.assert).map((assert, index) => ({
-      assert,
-      shared: false,
-      name: `${this.name}: assert ${index + 1}`,
-      place: (path: Path) => this.found.place(['assert', index, ...path]),
-    }));
-    if (this.options.disableDefaultAsserts === true) return own;
-    const shared = list(this.base.test.assert).map((assert, index) => ({
-      assert,
-      shared: true,
-      name: `${this.name}: assert ${index + 1} of defaultTest`,
-      place: (path: Path) => this.base.place(['assert', index, ...path]),
-    }));
-    return [...shared, ...own];
-  }
-
-  private async task(form: PromptForm, given: Variables, part: number | null): Promise<PromptDraft | null> {
-    const name = part === null ? this.name : `${this.name}, combination ${part}`;
-    const asserts = this.asserts().map((found) => ({ ...found, name: found.name.replace(this.name, name) }));
-    const left = (why: string, withIt: readonly FoundAssert[] = []) => {
-      for (const { name: assert, place } of withIt) this.losses.leftWith(place([]), assert, 'test');
-      this.losses.left(this.where, name, why);
-      return null;
-    };
-    const around = resolved(given);
-    const [prefix, suffix] = [scalarText(this.options.prefix) ?? '', scalarText(this.options.suffix) ?? ''];
-    const prompt = render(`${prefix}${form.user}${suffix}`, around.variables);
-    const system = render(form.system ?? '', around.variables);
-    const why = around.why ?? (prompt.ok ? (system.ok ? null : system.why) : prompt.why);
-    if (why !== null || !prompt.ok || !system.ok) return left(why ?? 'its prompt can not be told', asserts);
-    if (prompt.text.trim() === '') return left('its prompt is empty', asserts);
-    const scoring = {
-      variables: around.variables,
-      files: this.files,
-      losses: this.losses,
-      refer: (ref: string) => refer(this.config.value, ref),
-    };
-    const own = asserts.filter(({ shared }) => !shared);
-    const ownChecks = await checksOf(own, scoring);
-    const shared = asserts.filter((found) => found.shared);
-    if (own.length > 0 && ownChecks.length === 0 && shared.length > 0)
-      return left(
-        'none of its own asserts could be carried over: those of defaultTest alone would pass too easily',
-        shared,
-      );
-    const checks = [...(await checksOf(shared, scoring)), ...ownChecks];
-    if (checks.length === 0) return left('none of its asserts could be carried over: nothing would score the task');
-    const description = scalarText(this.test.description)?.trim() || null;
-    return {
-      id: `${description === null ? `test-${this.number}` : description}${part === null ? '' : `-${part}`}`,
-      where: this.where,
-      prompt: prompt.text,
-      ...(system.text === '' ? {} : { system: system.text }),
-      checks,
-    };
-  }
-}
-
-/** Follows `#/a/b` into a value; undefined = it leads nowhere, or out of it. */
-function refer(value: unknown, ref: string): unknown {
-  if (!ref.startsWith('#/')) return undefined;
-  let here = value;
-  for (const part of ref.slice(2).split('/')) {
-    const key = decodeURIComponent(part).replaceAll('~1', '/').replaceAll('~0', '~');
-    if (Array.isArray(here)) here = here[Number(key)];
-    else here = isRecord(here) && Object.hasOwn(here, key) ? here[key] : undefined;
-  }
-  return here;
 }
 
 /** Names under which a folder holds such a config. */

@@ -11,10 +11,9 @@ import { SPLITS_FILE } from './write-prompts.ts';
 
 /** Lists of statements about the answer; the last ones are other tools’ words for it. */
 const statementKeys = ['expectations', 'assertions', 'expect', 'checks', 'graders', 'scorers'];
-const evalKeys = ['eval_name', 'files', 'id', 'name', 'prompt', 'query', ...statementKeys];
+const evalKeys = ['eval_name', 'files', 'id', 'name', 'prompt', 'query', 'should_trigger', ...statementKeys];
 /** Files that every pack may have of its own. */
 const packNames: readonly string[] = [PROMPT_PACK_FILE, REPORT_FILE, SPLITS_FILE];
-const triggerKeys = ['id', 'name', 'prompt', 'query', 'should_trigger'];
 
 /** A file of evals or of prompts with `should_trigger`, and where the files that it names start from. */
 export type EvalsSource = {
@@ -99,7 +98,7 @@ class EvalsReader {
       return left(shown);
     }
     const checks = this.checks(entry, path, name);
-    this.tellRest(entry, where, trigger !== undefined && !isEval ? triggerKeys : [...evalKeys, 'should_trigger']);
+    this.tellRest(entry, where);
     if (checks.length === 0 && trigger === undefined)
       return left('nothing in it can be checked without a judge, and it does not say should_trigger: no task');
     return {
@@ -166,10 +165,10 @@ class EvalsReader {
     return why;
   }
 
-  private tellRest(entry: Readonly<Record<string, unknown>>, where: string, used: readonly string[]): void {
+  private tellRest(entry: Readonly<Record<string, unknown>>, where: string): void {
     for (const key of Object.keys(entry)) {
       if (key === 'expected_output') this.losses.unused(where, key, 'it describes the result in words; checks do not');
-      else if (!used.includes(key)) this.losses.unused(where, `${key} of an eval`, 'a key that is not known here');
+      else if (!evalKeys.includes(key)) this.losses.unused(where, `${key} of an eval`, 'a key that is not known here');
     }
   }
 }
