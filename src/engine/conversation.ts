@@ -42,6 +42,11 @@ export function rolloutKey(
 /** Texts whose hashes are remembered: seed, incumbent, draft and the edits of a round. */
 const HASHES_KEPT = 16;
 
+/** What of a plan the talk itself is a function of. */
+export type TalkPlan = Pick<LoopPlan, 'environment' | 'train' | 'selection' | 'test' | 'budget'> & {
+  readonly gate: Pick<LoopPlan['gate'], 'metric'>;
+};
+
 /** The arm without any skill. */
 export const NO_SKILL = 'none';
 
@@ -77,7 +82,7 @@ export class Conversation {
   private readonly hashes: { readonly text: string; readonly hash: string }[] = [];
 
   constructor(
-    readonly plan: LoopPlan,
+    readonly plan: TalkPlan,
     private readonly ports: EnginePorts<Decision>,
     readonly reserve: number,
   ) {
@@ -118,10 +123,11 @@ export class Conversation {
 
   /** Takes the next attempt of (skill, task). Numbers are taken when work is laid out and never given back. */
   number(text: string | null, task: string): Ask {
-    return this.numberOf(text === null ? NO_SKILL : this.hash(text), task);
+    return this.numberFor(text === null ? NO_SKILL : this.hash(text), task);
   }
 
-  private numberOf(skill: string, task: string): Ask {
+  /** As `number`, by what stands for the skill in keys. */
+  numberFor(skill: string, task: string): Ask {
     let next = this.next.get(skill);
     if (next === undefined) {
       next = new Map();
@@ -198,7 +204,7 @@ export class Conversation {
     each: (task: string, settled: Settled) => 'enough' | undefined,
   ): Promise<void> {
     const skill = this.hash(text);
-    const asks = tasks.map((t) => this.numberOf(skill, t));
+    const asks = tasks.map((t) => this.numberFor(skill, t));
     this.layOut(asks.slice(0, this.room), text);
     let done = 0;
     try {

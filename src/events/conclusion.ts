@@ -2,7 +2,7 @@ import { shellWord } from '../ports/printable.ts';
 import type { Power } from './power.ts';
 import type { RunState } from './run-state.ts';
 import { failurePoint } from './trouble.ts';
-import { armsText, lookText, scoreText, unscoredTexts } from './words.ts';
+import { armsText, lookedAgainText, lookText, scoreText, unscoredTexts } from './words.ts';
 
 /** What may be said at the end of a run, and the one next step. */
 export type Conclusion = {
@@ -34,6 +34,7 @@ export function conclusion(state: RunState, dir: string, power: Power | null): C
       : '';
     const notes = [
       lookText(finalized.look),
+      ...(state.lookedAgain > 0 ? [lookedAgainText(state.lookedAgain)] : []),
       ...(finalized.complete ? [] : ['cut short by a limit']),
       ...(finalized.environmentChanged ? [`the environment changed on the way: ${finalized.environmentChanged}`] : []),
     ];

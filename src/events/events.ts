@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { evalCreated, evalFinished } from './eval-shapes.ts';
 import { markers } from './markers.ts';
 import {
   armShape,
@@ -22,7 +23,7 @@ import {
 } from './shapes.ts';
 
 /**
- * Every event of a session's log, each of one kind:
+ * Every event of a session's log and of an eval's, each of one kind:
  * an *effect* is the answer of a port with the request it answers; a *decision* is a conclusion of the engine with the
  * keys of what it consumed; an *input* changes the plan from outside; a *marker* is for people and never read by the engine.
  */
@@ -266,7 +267,7 @@ const finalizeFinished = z.object({
   ...drawn,
 });
 
-const inputs = [sessionCreated, splitsFixed, planFixed, engineChanged, inputReceived] as const;
+const inputs = [sessionCreated, splitsFixed, planFixed, engineChanged, inputReceived, evalCreated] as const;
 const effects = [rolloutFinished, reflectionFinished] as const;
 const decisions = [
   skillAdded,
@@ -279,6 +280,7 @@ const decisions = [
   sessionEnded,
   finalizeStarted,
   finalizeFinished,
+  evalFinished,
 ] as const;
 
 /** The body of a log line: an event without `v`, `seq`, `at`, `prev`. */
@@ -330,5 +332,5 @@ const inBulk: ReadonlySet<Event['type']> = new Set([
 
 export function syncBy(type: Event['type']): SyncBy {
   if (inBulk.has(type)) return 'soon';
-  return kindOf(type) !== 'marker' || type === 'session.paused' ? 'now' : 'any';
+  return kindOf(type) !== 'marker' || type === 'session.paused' || type === 'test.looked' ? 'now' : 'any';
 }

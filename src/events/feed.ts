@@ -68,6 +68,8 @@ export function feedEntries(event: LoggedEvent, state: RunState): readonly FeedE
         event.complete ? '' : 'cut short by a limit',
         event.environmentChanged ? `the environment changed on the way: ${event.environmentChanged}` : '',
       ]);
+    case 'test.looked':
+      return entry('test', `an eval looked at the test again: look ${event.look}`);
     case 'warning.raised':
       return entry('warning', event.what, [event.fix]);
     case 'session.paused':
@@ -92,6 +94,8 @@ export function feedEntries(event: LoggedEvent, state: RunState): readonly FeedE
     case 'evaluation.started':
     case 'concurrency.changed':
     case 'model.called':
+    case 'eval.created':
+    case 'eval.finished':
       return [];
     default:
       return event satisfies never;

@@ -12,6 +12,8 @@ import { Troubles } from './trouble.ts';
 import { triedText } from './words.ts';
 
 type Mutable<T> = { -readonly [K in keyof T]: T[K] };
+type SessionDecision = Exclude<Extract<LoggedEvent, { digest: string }>, { type: 'eval.finished' }>;
+
 /** Folds a log into its state. Give it every line in order; `state` may be read between two of them. */
 export class Fold {
   private readonly allSpend = new SpendSum();
@@ -66,6 +68,7 @@ export class Fold {
       finalizeStarted: false,
       opened: null,
       finalized: null,
+      lookedAgain: 0,
       running: this.running,
       reflecting: null,
       pending: this.measurements.pending,
@@ -160,9 +163,14 @@ export class Fold {
         s.plan = event;
         s.phase = 'measuring';
         return;
+      case 'test.looked':
+        s.lookedAgain++;
+        return;
       case 'engine.changed':
       case 'concurrency.changed':
       case 'evaluation.started':
+      case 'eval.created': // an eval has a log and a fold of its own
+      case 'eval.finished':
         return;
       case 'model.called':
         this.spent(event.usage, 'optimizer');
@@ -221,7 +229,7 @@ export class Fold {
     }
   }
 
-  private decided(event: Extract<LoggedEvent, { digest: string }>): void {
+  private decided(event: SessionDecision): void {
     const s = this.s;
     const rollouts = this.measurements.consumed(event.type, event.consumed, s);
     if (s.ended === null) s.planned += rollouts;
@@ -274,7 +282,7 @@ export class Fold {
     this.s.draftSkill = this.s.incumbent;
   }
 
-  private decision(event: Extract<LoggedEvent, { digest: string }>): void {
+  private decision(event: SessionDecision): void {
     const s = this.s;
     switch (event.type) {
       case 'evaluation.finished':

@@ -11,7 +11,7 @@ const rolloutStarted = z.object({
   type: z.literal('rollout.started'),
   key: z.string(),
   task: z.string(),
-  line: z.enum(['loop', 'confirmation', 'finalize']),
+  line: z.enum(['loop', 'confirmation', 'finalize', 'eval']),
   ahead: z.boolean(),
 });
 /** `usage` = what it had spent until then, where that is known; `failed`: it is what the machinery failed at. */
@@ -66,6 +66,12 @@ const sessionResumed = z.object({
   within: z.literal(true).optional(),
 });
 
+/**
+ * An eval looked at the test split again after it was opened: its id, and the how-manieth look it is, those of a fork's
+ * parents included. Written before its first rollout.
+ */
+const testLooked = z.object({ type: z.literal('test.looked'), eval: z.string(), look: z.number().int().positive() });
+
 /** What is written for people and never read by the engine. */
 export const markers = [
   evaluationStarted,
@@ -78,4 +84,5 @@ export const markers = [
   modelCalled,
   sessionPaused,
   sessionResumed,
+  testLooked,
 ] as const;

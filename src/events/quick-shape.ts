@@ -25,7 +25,7 @@ const checks: ReadonlyMap<unknown, (event: Fields) => boolean> = new Map([
   ['gate.decided', isGateDecided],
 ]);
 
-const lines: ReadonlySet<unknown> = new Set(['loop', 'confirmation', 'finalize']);
+const lines: ReadonlySet<unknown> = new Set(['loop', 'confirmation', 'finalize', 'eval']);
 const exits: ReadonlySet<unknown> = new Set(['finished', 'nonzero', 'timeout', 'crashed', 'not-started']);
 const reasons: ReadonlySet<unknown> = new Set(unscoredReasons);
 const rejections: ReadonlySet<unknown> = new Set(rejectionReason.options);

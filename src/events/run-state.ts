@@ -182,6 +182,8 @@ export type RunState = {
   /** How the sealed test was opened; null = it is sealed. */
   readonly opened: Pick<EventOf<'finalize.started'>, 'look' | 'attempts' | 'arms'> | null;
   readonly finalized: Conclusive<'finalize.finished'> | null;
+  /** How often evals have looked at the test since it was opened. */
+  readonly lookedAgain: number;
   readonly running: ReadonlyMap<string, Running>;
   readonly reflecting: Reflecting | null;
   readonly pending: ReadonlyMap<string, Pending>;

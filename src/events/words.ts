@@ -259,5 +259,10 @@ export function lookText(look: number): string {
   return `look ${look}: the test was opened ${before} before this fork, so what it showed may have led here`;
 }
 
+/** How often evals have looked at the test since; '' = never. */
+export function lookedAgainText(times: number): string {
+  return times === 0 ? '' : `looked at again ${times === 1 ? 'once' : `${times} times`} since, by an eval`;
+}
+
 /** The rehearsal says so on every surface. */
 export const REHEARSAL = 'REHEARSAL (no model is called)';

@@ -13,8 +13,8 @@ export type Ask = {
   readonly try: number;
 };
 
-/** Whose line of the actual ledger pays. */
-export type LedgerLine = 'loop' | 'confirmation' | 'finalize';
+/** Whose line of the actual ledger pays; `eval` has a ledger of its own. */
+export type LedgerLine = 'loop' | 'confirmation' | 'finalize' | 'eval';
 
 /** One reflection as the engine asks for it. Rollouts are named by key; the session adds instructions and trajectories. */
 export type ProposeAsk = {

@@ -24,6 +24,8 @@ export type AfterRun = {
   /** What one gate can tell; null = the seed has not met selection yet. */
   readonly power: Power | null;
   readonly test: readonly object[] | null;
+  /** How often evals have looked at the test since it was opened. */
+  readonly lookedAgain: number;
   readonly steps: number;
   readonly accepted: number;
   /** Rollouts that the search's decisions have consumed: what the budget bounds. */
@@ -87,6 +89,7 @@ export function afterRun(
     },
     power: o.power,
     test: state.finalized?.arms ?? null,
+    lookedAgain: state.lookedAgain,
     steps: state.steps.length,
     accepted: state.steps.filter((s) => s.gateAction === 'accept').length,
     planned: state.planned,

@@ -142,7 +142,7 @@ export class Spending {
 
 /**
  * Counts what was really started and spent, over all roles, against the limits: with run-ahead, lost and cancelled work.
- * Minutes bound the search alone: confirmation and finalize are bounded by the other limits.
+ * Minutes bound a search or an eval: confirmation and finalize are bounded by the other limits.
  *
  * Money and tokens are reserved before a rollout starts: the most that one has cost so far, for itself and for each that
  * runs. While nothing is known of any, only one runs at a time. A call of the optimizer's model is reserved as the most
@@ -211,7 +211,7 @@ export class ActualLedger {
   /** The limit that lets nothing more start; null = there is room. */
   spent(line: LedgerLine): LimitKind | null {
     const { minutes } = this.limits;
-    if (line === 'loop' && minutes !== null && this.minutes >= minutes) return 'minutes';
+    if ((line === 'loop' || line === 'eval') && minutes !== null && this.minutes >= minutes) return 'minutes';
     for (const kind of ['usd', 'tokens'] as const) {
       const room = this.room(kind, line);
       if (room !== null && room <= 0) return kind;
@@ -242,6 +242,7 @@ export class ActualLedger {
       case 'confirmation':
         return this.reserve.finalize;
       case 'finalize':
+      case 'eval':
         return 0;
       default:
         return line satisfies never;

@@ -1,6 +1,8 @@
 import type { Decision, EventOf } from '../events/events.ts';
 import { eventShape, kindOf } from '../events/events.ts';
+import { MORE_TRIES } from '../events/loop-facts.ts';
 import { isPlainlyEvent } from '../events/quick-shape.ts';
+import { rolloutName } from '../events/rollout-key.ts';
 import type { Bounds, StandingKey } from '../events/shapes.ts';
 import type { ReadEnd, ReadLine } from '../journal/journal.ts';
 import type { ProposeAnswer } from '../ports/engine.ts';
@@ -31,6 +33,8 @@ export class Logged {
   readonly inputs = new Map<number, LoggedInput[]>();
   readonly open = new Set<string>();
   created: EventOf<'session.created'> | null = null;
+  /** The first line of an eval's log. */
+  evaluation: EventOf<'eval.created'> | null = null;
   splits: EventOf<'splits.fixed'> | null = null;
   plan: EventOf<'plan.fixed'> | null = null;
   /** Number of the engine that drew last; null = there is no line. */
@@ -54,6 +58,16 @@ export class Logged {
   lines = 0;
   /** A fork that has not run: its inputs are the parent's, and what is wanted since stands in its first line. */
   private inherits = false;
+
+  /** Attempts of an eval that are not settled yet. */
+  get left(): number {
+    if (this.evaluation === null) return 0;
+    const { arms, attempts, pack } = this.evaluation;
+    let settled = 0;
+    for (const [key, { outcome }] of this.outcomes)
+      if (outcome.status === 'scored' || rolloutName(key).try >= MORE_TRIES) settled++;
+    return Math.max(0, arms.length * attempts * pack.tasks.length - settled);
+  }
 
   /** Hashes of trajectories that the log names, each with its last line. */
   trajectories(): ReadonlyMap<string, number> {
@@ -89,6 +103,10 @@ export class Logged {
         this.file = event.file;
         this.wanted = event.wanted;
         this.set = event.set ?? [];
+        return;
+      case 'eval.created':
+        this.evaluation = event;
+        this.engine = event.engine;
         return;
       case 'engine.changed':
         this.engine = event.engine;

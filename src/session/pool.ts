@@ -21,7 +21,8 @@ export type PoolOptions = {
   /** Workers that are shared with other sessions of this process; absent = `workers` of its own. */
   readonly slots?: Slots | undefined;
   readonly task: (id: string) => Task;
-  readonly skill: (text: string) => MountedSkill;
+  /** `name` = what stands for it in keys. */
+  readonly skill: (text: string, name: string) => MountedSkill;
   readonly texts: Texts;
   readonly redact: Redactor;
   readonly ledger: ActualLedger;
@@ -194,7 +195,7 @@ export class Pool {
     return {
       key: j.key,
       task: this.o.task(j.ask.task),
-      skill: j.text === null ? null : this.o.skill(j.text),
+      skill: j.text === null ? null : this.o.skill(j.text, j.ask.skill),
       attempt: j.ask.attempt,
       try: j.ask.try,
       signal: j.abort.signal,

@@ -4,7 +4,7 @@ import { sha256 } from '../ports/hash.ts';
 import type { Input, InputPoint, LimitKind } from '../ports/inputs.ts';
 import type { Outcome } from '../ports/outcome.ts';
 import { EndOfLog, Interrupted, OtherDecision, Paused } from './ends.ts';
-import { limitTooLow } from './limit-failures.ts';
+import { evalLimitReached, limitTooLow } from './limit-failures.ts';
 import type { Live } from './live.ts';
 import { diverged, type Logged } from './logged.ts';
 import { Pool } from './pool.ts';
@@ -199,6 +199,7 @@ export class RecordedPorts implements EnginePorts<Decision> {
    */
   private refuseTooLow(live: Live): void {
     const { line, reached } = this;
+    if (line === 'eval') throw new Paused(evalLimitReached(live.ledger, reached ?? 'rollouts', this.logged.left));
     const isOfSpend = reached === 'usd' || reached === 'tokens';
     if (line === 'loop' && !(isOfSpend && this.hasTriedNothing)) return;
     const { splits } = this.logged;

@@ -1,0 +1,191 @@
+import { isLastTry } from './attempts.ts';
+import { judged, UNSCORED } from './eval-judge.ts';
+import type { EvalArmName, EvalAttempt, EvalRow, EvalTask } from './eval-shapes.ts';
+import type { EventOf, LoggedEvent } from './events.ts';
+import { rolloutName } from './rollout-key.ts';
+import type { Unscored } from './run-state.ts';
+import { SpendSum } from './spend.ts';
+import { Stamps } from './stamp.ts';
+
+/** What the rollouts of one arm have taken, tries and unscored ones included. Null = unknown. */
+export type ArmSpend = {
+  readonly rollouts: number;
+  readonly tokens: number | null;
+  readonly costUsd: number | null;
+  /** Rollouts of which nothing is known: beside them the sums are the least that was spent. */
+  readonly uncounted: number;
+  /** Requests to a model, over the rollouts that tell them. */
+  readonly turns: number | null;
+  /** Wall time of its rollouts together, workspace and verifier included. */
+  readonly durationMs: number;
+};
+
+/** What an eval's log says, as a fold over its lines. */
+export type EvalState = {
+  readonly created: EventOf<'eval.created'> | null;
+  readonly lines: number;
+  readonly startedAt: string | null;
+  /** Running time up to the last line, without pauses and the time between two processes. */
+  readonly minutes: number;
+  readonly paused: { readonly why: string; readonly fix: string } | null;
+  readonly finished: boolean;
+  readonly environmentChanged: string | null;
+  /** Attempts that have come to their end, of those that are planned. */
+  readonly done: number;
+  readonly of: number;
+  readonly rows: readonly EvalRow[];
+  readonly spend: ReadonlyMap<EvalArmName, ArmSpend>;
+  readonly rollouts: {
+    readonly started: number;
+    readonly finished: number;
+    readonly cancelled: number;
+    readonly lost: number;
+    /** By reason: how many, and one of them. */
+    readonly unscored: ReadonlyMap<string, Unscored>;
+  };
+  readonly warnings: readonly string[];
+};
+
+type Ended = { readonly arm: EvalArmName; readonly task: EvalTask; readonly attempt: EvalAttempt };
+
+class Spent {
+  rollouts = 0;
+  private readonly sum = new SpendSum();
+  private turns: number | null = null;
+  durationMs = 0;
+
+  add(event: EventOf<'rollout.finished'>): void {
+    this.rollouts++;
+    this.sum.add(event.usage);
+    const { requests } = event.usage;
+    if (requests !== null) this.turns = (this.turns ?? 0) + requests;
+    this.durationMs += event.durationMs;
+  }
+
+  get told(): ArmSpend {
+    const { rollouts, durationMs, turns, sum } = this;
+    return { rollouts, ...sum.spent, uncounted: sum.uncounted, turns, durationMs };
+  }
+}
+
+/** Folds the log of an eval into its state. Give it every line in order; `state` may be read between two of them. */
+export class EvalFold {
+  private created: EventOf<'eval.created'> | null = null;
+  private decided: EventOf<'eval.finished'> | null = null;
+  private readonly ended: Ended[] = [];
+  private readonly spend = new Map<EvalArmName, Spent>();
+  private readonly unscored = new Map<string, Unscored>();
+  private readonly rollouts = { started: 0, finished: 0, cancelled: 0, lost: 0 };
+  private readonly warnings: string[] = [];
+  private readonly stamps = new Stamps();
+  private lines = 0;
+  private startedAt: string | null = null;
+  private lastAtMs: number | null = null;
+  private runningMs = 0;
+  private paused: EvalState['paused'] = null;
+  private moved: string | null = null;
+
+  add(event: LoggedEvent): void {
+    this.lines = event.seq;
+    const atMs = this.stamps.ms(event.at);
+    if (this.lastAtMs !== null && this.paused === null && event.type !== 'session.resumed')
+      this.runningMs += Math.max(0, atMs - this.lastAtMs);
+    this.lastAtMs = atMs;
+    this.startedAt ??= event.at;
+    this.take(event);
+  }
+
+  private take(event: LoggedEvent): void {
+    switch (event.type) {
+      case 'eval.created':
+        this.created = event;
+        for (const { arm } of event.arms) this.spend.set(arm, new Spent());
+        return;
+      case 'rollout.started':
+        this.rollouts.started++;
+        return;
+      case 'rollout.cancelled':
+        this.rollouts.cancelled++;
+        return;
+      case 'rollout.lost':
+        this.rollouts.lost++;
+        return;
+      case 'rollout.finished':
+        this.finished(event);
+        return;
+      case 'input.received':
+        if (event.input.kind === 'environment.changed') this.moved = event.input.what;
+        return;
+      case 'warning.raised':
+        this.warnings.push(`${event.what}${event.fix ? `: ${event.fix}` : ''}`);
+        return;
+      case 'session.paused':
+        this.paused = { why: event.why, fix: event.fix };
+        return;
+      case 'session.resumed':
+        this.paused = null;
+        return;
+      case 'eval.finished':
+        this.decided = event;
+        return;
+      default:
+        return; // of a session, or for nobody's eyes
+    }
+  }
+
+  private finished(event: EventOf<'rollout.finished'>): void {
+    const { created } = this;
+    const name = rolloutName(event.key);
+    const arm = created?.arms.find((a) => a.skill === name.skill)?.arm;
+    const task = created?.pack.tasks.find((t) => t.id === event.task);
+    if (created === null || arm === undefined || task === undefined) return;
+    this.rollouts.finished++;
+    this.spend.get(arm)?.add(event);
+    const { outcome } = event;
+    if (outcome.status === 'unscored') {
+      const before = this.unscored.get(outcome.reason) ?? { count: 0, task: event.task, detail: outcome.detail };
+      this.unscored.set(outcome.reason, { ...before, count: before.count + 1 });
+    }
+    const score = outcome.status === 'scored' ? outcome.soft : null;
+    if (!isLastTry({ score, try: name.try })) return;
+    const attempt =
+      outcome.status === 'scored' ? judged(outcome, task, arm, created.environment.opens) : UNSCORED;
+    this.ended.push({ arm, task, attempt });
+  }
+
+  /** As decided, or as far as it has come. */
+  private get rows(): readonly EvalRow[] {
+    const { created } = this;
+    if (created === null) return [];
+    return (
+      this.decided?.tasks ??
+      created.pack.tasks.map(({ id }) => ({
+        task: id,
+        arms: created.arms.map(({ arm }) => ({
+          arm,
+          attempts: this.ended.filter((e) => e.task.id === id && e.arm === arm).map((e) => e.attempt),
+        })),
+      }))
+    );
+  }
+
+  get state(): EvalState {
+    const { created, decided } = this;
+    const of = created === null ? 0 : created.arms.length * created.attempts * created.pack.tasks.length;
+    return {
+      created,
+      lines: this.lines,
+      startedAt: this.startedAt,
+      minutes: this.runningMs / 60_000,
+      paused: this.paused,
+      finished: decided !== null,
+      environmentChanged: decided === null ? this.moved : decided.environmentChanged,
+      done: decided === null ? Math.min(of, this.ended.length) : of,
+      of,
+      rows: this.rows,
+      spend: new Map([...this.spend].map(([arm, spent]) => [arm, spent.told])),
+      rollouts: { ...this.rollouts, unscored: new Map(this.unscored) },
+      warnings: [...this.warnings],
+    };
+  }
+}
