@@ -1,4 +1,5 @@
-import { InvalidArgumentError, Option } from 'commander';
+import { Option } from 'commander';
+import { amount, count, minutes } from './values.ts';
 
 /** What sets keys of a config on the command line, as typed. */
 export type OverrideOptions = {
@@ -36,22 +37,4 @@ export function keyOptions(): readonly Option[] {
     option('--limit-tokens <n>', 'hard limit on tokens over all roles', count),
     option('--workers <n>', 'rollouts at a time', count),
   ];
-}
-
-function count(text: string): number {
-  const n = Number(text);
-  if (!Number.isInteger(n) || n < 1) throw new InvalidArgumentError('give a whole number of at least 1');
-  return n;
-}
-
-function amount(text: string): number {
-  const n = Number(text.replace(/^\$/, ''));
-  if (!(n > 0)) throw new InvalidArgumentError('give an amount in US dollars, more than 0');
-  return n;
-}
-
-function minutes(text: string): number {
-  const n = Number(text);
-  if (!(n >= 0.1)) throw new InvalidArgumentError('give a number of minutes, at least 0.1');
-  return n;
 }

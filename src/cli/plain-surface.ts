@@ -2,18 +2,13 @@ import { PlainLines } from '../plain/lines.ts';
 import type { Io } from './io.ts';
 import { powerOf } from './power-of.ts';
 import type { Surface } from './surface.ts';
-import { Waits, waitText } from './waits.ts';
-
-/** Milliseconds in which one wait is told at most. */
-const WAITS_MS = 10_000;
+import { tellingWaits } from './waits.ts';
 
 const TICK_MS = 1_000;
 
 /** What a pipe or a CI log gets. Nothing is asked: a command that is piped goes on. */
 export function plainSurface(io: Io): Surface {
-  const waits = new Waits(() => performance.now());
   let ticking: ReturnType<typeof setInterval> | undefined;
-  let toldAtMs = Number.NEGATIVE_INFINITY;
   return {
     say: io.line,
     mayGoOn: async () => true,
@@ -29,11 +24,7 @@ export function plainSurface(io: Io): Surface {
       }, TICK_MS);
       ticking.unref();
     },
-    waits(wait, model) {
-      if (!waits.add(wait) || performance.now() - toldAtMs < WAITS_MS) return;
-      toldAtMs = performance.now();
-      io.line(`waiting     ${waitText(wait)} (${model})`);
-    },
+    waits: tellingWaits(io.line),
     stopping: () => io.line('stopping    what runs is ended and cleaned up; once more ends at once'),
     close: async () => clearInterval(ticking),
   };

@@ -2,6 +2,7 @@ import { Command } from 'commander';
 import { VERSION } from '../version.ts';
 import { configCommand } from './commands/config.ts';
 import { demoCommand } from './commands/demo.ts';
+import { evalCommand } from './commands/eval.ts';
 import { finalizeCommand } from './commands/finalize.ts';
 import { forkCommand } from './commands/fork.ts';
 import { importCommand } from './commands/import.ts';
@@ -29,6 +30,7 @@ export function makeProgram(context: CommandContext): Command {
     .addHelpText('after', AFTER);
   for (const add of [
     demoCommand,
+    evalCommand,
     runCommand,
     finalizeCommand,
     statusCommand,
@@ -61,6 +63,7 @@ skillopt.md (for reading), best_skill.md, skillopt.snapshots/. Stop it any time;
 
 Examples:
   skillopt demo                     the whole job in seconds, without a model
+  skillopt eval --skill my-skill --pack my-tasks --no-skill   a first number: with it and without it
   skillopt run my-session           start or resume the session in my-session/
   skillopt run my-session --finalize --json
   skillopt verify my-session        recompute every verdict from the log

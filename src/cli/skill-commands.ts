@@ -9,7 +9,9 @@ import { isOnPath } from '../taskpack/commands.ts';
 const MOST_NAMED = 8;
 
 /** Commands that the skill tells an agent to run and that nothing here has: where the host is the image, it can't run them. */
-export function skillCommands(session: Pick<Session, 'config' | 'skill' | 'pack'>): Preflight {
+export function skillCommands(
+  session: Pick<Session, 'config' | 'pack'> & { readonly skill: Pick<Session['skill'], 'text'> },
+): Preflight {
   return {
     async preflight() {
       if (session.config.backend !== 'local') return [];

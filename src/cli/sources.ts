@@ -12,8 +12,8 @@ import { exampleName, exampleText, writeExample } from './bundled.ts';
 
 /** Copies skill and pack into the session. The sources are only read. */
 export type Sources = {
-  readonly importSkill: (config: Config, to: string) => Promise<SeedSkill>;
-  readonly importPack: (config: Config, to: string) => Promise<void>;
+  readonly importSkill: (config: Pick<Config, 'skill'>, to: string) => Promise<SeedSkill>;
+  readonly importPack: (config: Pick<Config, 'pack'>, to: string) => Promise<void>;
 };
 
 /**

@@ -34,6 +34,20 @@ export function waitText({ why, n, of, ms }: ModelWait): string {
   return `${Math.ceil(ms / 1000)} s: ${why}, try ${n} of ${of}`;
 }
 
+/** Milliseconds in which one wait is told at most. */
+const TOLD_MS = 10_000;
+
+/** Tells of waits in lines, now and then. */
+export function tellingWaits(line: (text: string) => void): (wait: ModelWait, model: string) => void {
+  const waits = new Waits(() => performance.now());
+  let toldAtMs = Number.NEGATIVE_INFINITY;
+  return (wait, model) => {
+    if (!waits.add(wait) || performance.now() - toldAtMs < TOLD_MS) return;
+    toldAtMs = performance.now();
+    line(`waiting     ${waitText(wait)} (${model})`);
+  };
+}
+
 /** The same model; `onWait` hears of every wait of its calls, whoever makes them. */
 export function telling(model: Model, onWait: (wait: ModelWait, model: string) => void): Model {
   return {

@@ -18,6 +18,7 @@ import { folderTasks, type Task } from '../ports/task.ts';
 import { createLocalAgent } from '../rollout/agents/index.ts';
 import { ChatRollouts } from '../rollout/chat/chat-rollouts.ts';
 import { LocalRollouts } from '../rollout/local/local-rollouts.ts';
+import type { Evaluation } from '../session/evaluation.ts';
 import type { ForkParts } from '../session/fork.ts';
 import type { Session, SessionParts } from '../session/session.ts';
 import { boundedList } from '../taskpack/bounded-list.ts';
@@ -74,9 +75,8 @@ export type Wired = { readonly rollouts: Rollouts; readonly proposals: Proposals
 /** Puts a session's backend and optimizer together. The bundled examples need no consent to run in plain folders. */
 export async function wired(session: Session, base: string, o: BackendOptions): Promise<Wired> {
   const make = modelMaker(base, o.onWait);
-  const { model, optimizer, backend, reflection } = session.config;
-  const target = backend === 'chat' && model !== null ? await make(model) : null;
-  const rollouts = backendOf(session, target, o);
+  const { optimizer, reflection } = session.config;
+  const { target, rollouts } = await wiredBackend(session, make, o);
   if (!('model' in namedOptimizer(optimizer)))
     return { rollouts, proposals: rehearsalOf(session, base), models: target === null ? [] : [target] };
   const reader = await make(optimizer);
@@ -84,25 +84,53 @@ export async function wired(session: Session, base: string, o: BackendOptions): 
   return { rollouts, proposals, models: target === null ? [reader] : [target, reader] };
 }
 
+/** The backend of an eval, and the model that it asks. */
+export async function wiredEval(
+  evaluation: Pick<Evaluation, 'config' | 'id' | 'pack' | 'bundledFiles'>,
+  base: string,
+  o: BackendOptions & { readonly bundled: boolean },
+): Promise<Omit<Wired, 'proposals'>> {
+  const { config, id, pack, bundledFiles: files } = evaluation;
+  const { target, rollouts } = await wiredBackend(
+    { config, id, pack, skill: { files } },
+    modelMaker(base, o.onWait),
+    o,
+  );
+  return { rollouts, models: target === null ? [] : [target] };
+}
+
+async function wiredBackend(
+  measured: Measured,
+  make: ReturnType<typeof modelMaker>,
+  o: BackendOptions,
+): Promise<{ readonly rollouts: Rollouts; readonly target: Model | null }> {
+  const { model, backend } = measured.config;
+  const target = backend === 'chat' && model !== null ? await make(model) : null;
+  return { target, rollouts: backendOf(measured, target, o) };
+}
+
+/** What rollouts are made for: a session or an eval. */
+type Measured = Pick<Session, 'config' | 'id' | 'pack'> & {
+  readonly skill?: { readonly files: readonly string[] };
+};
+
 type BackendOptions = {
   readonly allowUnsandboxed: boolean;
+  /** All that would run comes with this program; absent = as the config says. */
+  readonly bundled?: boolean;
   readonly rehearsalDelayMs: number;
   /** A provider makes a call of this model wait. */
   readonly onWait?: (wait: ModelWait, model: string) => void;
 };
 
 /** The backend of a session; `model` is the one that a chat asks. */
-function backendOf(
-  session: Pick<Session, 'config' | 'id' | 'pack'> & { readonly skill?: Session['skill'] },
-  model: Model | null,
-  o: BackendOptions,
-): Rollouts {
+function backendOf(session: Measured, model: Model | null, o: BackendOptions): Rollouts {
   const { config } = session;
   const env = hostEnvironment();
   const common = {
     passThreshold: config.gate.passThreshold,
     sessionId: session.id,
-    unsandboxedAllowed: o.allowUnsandboxed || config.allowUnsandboxed || isBundled(config),
+    unsandboxedAllowed: o.allowUnsandboxed || config.allowUnsandboxed || (o.bundled ?? isBundled(config)),
     hostEnv: env,
     tempRoot: tmpdir(),
   };
@@ -233,8 +261,8 @@ export function taskNotes(tasks: readonly Task[]): Preflight {
   };
 }
 
-/** Agent and backend have to fit, and an agent that takes no skill can't be made better by one. */
-export function learner(config: Config): Preflight {
+/** Agent and backend have to fit, and with an agent that takes no skill there is nothing `toDo`. */
+export function learner(config: Config, toDo = 'optimize'): Preflight {
   const error = (what: string, fix: string): readonly Finding[] => [{ level: 'error', what, where: 'agent', fix }];
   return {
     async preflight() {
@@ -250,7 +278,7 @@ export function learner(config: Config): Preflight {
       return createLocalAgent(config.agent, { variables: {}, rehearsalDelayMs: 0 }).takesSkill
         ? []
         : error(
-            `the agent ${config.agent} takes no skill, so there is nothing to optimize`,
+            `the agent ${config.agent} takes no skill, so there is nothing to ${toDo}`,
             'choose an agent that reads skills',
           );
     },

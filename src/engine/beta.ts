@@ -70,8 +70,5 @@ export function tQuantile(p: number, df: number): number {
  */
 export function betaInterval(k: number, n: number, level: number): readonly [number, number] {
   const tail = (1 - level) / 2;
-  return [
-    k <= 0 ? 0 : betaQuantile(tail, k, n - k + 1),
-    k >= n ? 1 : betaQuantile(1 - tail, k + 1, n - k),
-  ];
+  return [k <= 0 ? 0 : betaQuantile(tail, k, n - k + 1), k >= n ? 1 : betaQuantile(1 - tail, k + 1, n - k)];
 }

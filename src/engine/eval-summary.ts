@@ -1,5 +1,5 @@
-import type { ArmSummary, Comparison, EvalSummary, PassAt } from '../events/eval-summary.ts';
 import type { EvalArmName, EvalAttempt, EvalRow } from '../events/eval-shapes.ts';
+import type { ArmSummary, Comparison, EvalSummary, PassAt } from '../events/eval-summary.ts';
 import { betaInterval, tQuantile } from './beta.ts';
 import { signTestP } from './stats.ts';
 
@@ -112,10 +112,7 @@ function comparison(rows: readonly EvalRow[], arm: EvalArmName, against: EvalArm
  * estimates 1 − C(n − c, k)/C(n, k) and C(c, k)/C(n, k), c of n scored attempts passed. Tasks with fewer than k scored
  * attempts are left out.
  */
-export function passAt(
-  counts: readonly { readonly passed: number; readonly scored: number }[],
-  k: number,
-): PassAt {
+export function passAt(counts: readonly { readonly passed: number; readonly scored: number }[], k: number): PassAt {
   const enough = counts.filter((c) => c.scored >= k);
   const mean = (share: (c: { readonly passed: number; readonly scored: number }) => number) =>
     enough.length === 0 ? null : enough.reduce((a, c) => a + share(c), 0) / enough.length;

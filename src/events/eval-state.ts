@@ -34,6 +34,8 @@ export type EvalState = {
   readonly done: number;
   readonly of: number;
   readonly rows: readonly EvalRow[];
+  /** Trajectories of the last tries by task and arm, as hashes, in the order in which they came. */
+  readonly trajectories: readonly { readonly task: string; readonly arm: EvalArmName; readonly hash: string }[];
   readonly spend: ReadonlyMap<EvalArmName, ArmSpend>;
   readonly rollouts: {
     readonly started: number;
@@ -46,7 +48,13 @@ export type EvalState = {
   readonly warnings: readonly string[];
 };
 
-type Ended = { readonly arm: EvalArmName; readonly task: EvalTask; readonly attempt: EvalAttempt };
+type Ended = {
+  readonly arm: EvalArmName;
+  readonly task: EvalTask;
+  readonly number: number;
+  readonly attempt: EvalAttempt;
+  readonly trajectory: string | null;
+};
 
 class Spent {
   rollouts = 0;
@@ -148,9 +156,8 @@ export class EvalFold {
     }
     const score = outcome.status === 'scored' ? outcome.soft : null;
     if (!isLastTry({ score, try: name.try })) return;
-    const attempt =
-      outcome.status === 'scored' ? judged(outcome, task, arm, created.environment.opens) : UNSCORED;
-    this.ended.push({ arm, task, attempt });
+    const attempt = outcome.status === 'scored' ? judged(outcome, task, arm, created.environment.opens) : UNSCORED;
+    this.ended.push({ arm, task, number: name.attempt, attempt, trajectory: event.trajectory });
   }
 
   /** As decided, or as far as it has come. */
@@ -163,7 +170,10 @@ export class EvalFold {
         task: id,
         arms: created.arms.map(({ arm }) => ({
           arm,
-          attempts: this.ended.filter((e) => e.task.id === id && e.arm === arm).map((e) => e.attempt),
+          attempts: this.ended
+            .filter((e) => e.task.id === id && e.arm === arm)
+            .sort((a, b) => a.number - b.number)
+            .map((e) => e.attempt),
         })),
       }))
     );
@@ -183,6 +193,9 @@ export class EvalFold {
       done: decided === null ? Math.min(of, this.ended.length) : of,
       of,
       rows: this.rows,
+      trajectories: this.ended.flatMap(({ task, arm, trajectory }) =>
+        trajectory === null ? [] : [{ task: task.id, arm, hash: trajectory }],
+      ),
       spend: new Map([...this.spend].map(([arm, spent]) => [arm, spent.told])),
       rollouts: { ...this.rollouts, unscored: new Map(this.unscored) },
       warnings: [...this.warnings],

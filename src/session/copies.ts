@@ -9,7 +9,7 @@ export async function checkSkillCopy(
   reading: Promise<{ readonly bundle: string }>,
 ): Promise<void> {
   const found = await orChanged('skill', copy, reading);
-  if (found.bundle !== created.skill.bundle) throw copyChanged('skill', copy);
+  if (found.bundle !== created.skill.bundle) throw copyChanged('session', 'skill', copy);
 }
 
 /** The session's copy of the pack, which has to be the one that it began with. */
@@ -19,7 +19,7 @@ export async function checkPackCopy(
   reading: Promise<Pack>,
 ): Promise<Pack> {
   const pack = await orChanged('pack', copy, reading);
-  if (pack.hash !== created.pack.hash) throw copyChanged('pack', copy);
+  if (pack.hash !== created.pack.hash) throw copyChanged('session', 'pack', copy);
   return pack;
 }
 
@@ -28,16 +28,19 @@ async function orChanged<T>(what: string, where: string, reading: Promise<T>): P
   try {
     return await reading;
   } catch (cause) {
-    throw copyChanged(what, where, cause);
+    throw copyChanged('session', what, where, cause);
   }
 }
 
-function copyChanged(what: string, where: string, cause?: unknown) {
+/** A copy of the skill or the pack is not what it was. */
+export function copyChanged(whose: 'session' | 'eval', what: string, where: string, cause?: unknown) {
   return fail(
     'session-mismatch',
-    `the session’s copy of the ${what} was changed`,
+    `the ${whose}’s copy of the ${what} was changed`,
     where,
-    'restore it; to optimize on something else, go on in a fork: `skillopt fork`',
+    whose === 'session'
+      ? 'restore it; to optimize on something else, go on in a fork: `skillopt fork`'
+      : 'restore it, or measure anew with another --out',
     { cause },
   );
 }

@@ -1,30 +1,14 @@
-import { existsSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
+import { existsSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { LoggedEvent } from '../events/events.ts';
 import type { RunState } from '../events/run-state.ts';
 import type { Head } from '../journal/journal.ts';
-import { diskFailure } from '../journal/journal.ts';
 import { writeWhole } from '../journal/texts.ts';
-import { fail } from '../ports/failure.ts';
+import { OwnDocument, readIfThere, setAside } from './own-document.ts';
 import type { SessionPaths } from './paths.ts';
 
 /** Renders `skillopt.md` from a prefix of the log: the same prefix, the same bytes. */
 export type RenderDocument = (state: RunState, head: Head) => string;
-
-/** The prefix that a document names as its own, or null. */
-export function documentHead(text: string): Head | null {
-  const m = [...text.matchAll(/^log (\d+) lines, head ([0-9a-f]{32})/gm)].at(-1); // a skill may speak of logs too
-  return m?.[1] && m[2] ? { lines: Number(m[1]), hash: m[2] } : null;
-}
-
-export function readIfThere(path: string): string | null {
-  try {
-    return readFileSync(path, 'utf8');
-  } catch (e) {
-    if ((e as { code?: string }).code === 'ENOENT') return null;
-    throw diskFailure('a session file can’t be read', path, e);
-  }
-}
 
 /** Events after which the files are written anew. They are on the disk by then: a file never tells of a line that could be lost. */
 export const telling: ReadonlySet<LoggedEvent['type']> = new Set([
@@ -50,44 +34,36 @@ export const BEHIND_MS = 1_000;
  * not the rendering of some prefix of the log is the user's: it is set aside, never overwritten, at open and later.
  */
 export class DerivedFiles {
-  /** The document as we wrote it last, or as the prefix that it names renders it. */
-  private ourDocument: string | null = null;
-  private prefix: Head | null = null;
+  private readonly document: OwnDocument<RunState>;
 
   constructor(
     private readonly paths: SessionPaths,
-    private readonly render: RenderDocument,
+    render: RenderDocument,
     /** Hears of a file that was set aside. */
     private readonly onSetAside: (from: string, to: string) => void,
-  ) {}
+  ) {
+    this.document = new OwnDocument(paths.document, paths.log, render, onSetAside);
+  }
 
   /** Before the log is read: which prefix does the document name? */
   beforeReading(): void {
-    const existing = readIfThere(this.paths.document);
-    this.prefix = existing === null ? null : documentHead(existing);
+    this.document.beforeReading();
   }
 
   /** While the log is read, after each line. */
   whileReading(state: RunState, head: Head): void {
-    if (this.prefix?.lines === head.lines && this.prefix.hash === head.hash)
-      this.ourDocument = this.render(state, head);
+    this.document.whileReading(() => state, head);
   }
 
   /** After the log was read: a document that was written when the log was longer shows that its end is lost. */
   refuseLostTail(lines: number): void {
-    if (this.prefix === null || this.prefix.lines <= lines) return;
-    throw fail(
-      'log-broken',
-      `the log has ${lines} lines, but ${this.paths.document} was written when it had ${this.prefix.lines}: its end is lost`,
-      this.paths.log,
-      `restore the log from a copy; if its end is gone for good, move ${this.paths.document} away to go on from what is left`,
-    );
+    this.document.refuseLostTail(lines);
   }
 
   /** Sets aside what is not ours; nothing else is touched. Before the first line of this process is written. */
   setForeignAside(state: RunState): void {
     const ours = [...state.skills.values()];
-    this.keepForeign(this.paths.document, (text) => text === this.ourDocument);
+    this.document.setForeignAside();
     this.keepForeign(this.paths.best, (text) => ours.some((s) => s.text === text));
     for (const { version, text } of ours) this.keepForeign(this.paths.snapshot(version), (found) => found === text);
   }
@@ -100,9 +76,7 @@ export class DerivedFiles {
       if (!existsSync(this.paths.snapshot(version))) writeWhole(this.paths.snapshot(version), text);
     const best = state.skills.get(state.incumbent)?.text;
     if (best !== undefined && readIfThere(this.paths.best) !== best) writeWhole(this.paths.best, best);
-    const document = this.render(state, head);
-    writeWhole(this.paths.document, document);
-    this.ourDocument = document;
+    this.document.write(state, head);
   }
 
   /** Removes what a killed process of ours was writing when it died. */
@@ -123,18 +97,6 @@ export class DerivedFiles {
 
   private keepForeign(path: string, isOurs: (text: string) => boolean): void {
     const text = readIfThere(path);
-    if (text === null || isOurs(text)) return;
-    const dot = path.lastIndexOf('.');
-    for (let n = 1; ; n++) {
-      const to = `${path.slice(0, dot)}.yours-${n}${path.slice(dot)}`;
-      if (existsSync(to)) continue;
-      try {
-        renameSync(path, to);
-      } catch (cause) {
-        throw diskFailure('a file of yours can’t be set aside', path, cause);
-      }
-      this.onSetAside(path, to);
-      return;
-    }
+    if (text !== null && !isOurs(text)) setAside(path, this.onSetAside);
   }
 }

@@ -238,7 +238,7 @@ export function checkRules(created: EventOf<'session.created'>, where: string): 
 }
 
 /** `example:hello-harbor` → `hello-harbor`, `../packs/jq/` and `../packs/jq/tasks.json` → `jq`. */
-function packName(from: string): string {
+export function packName(from: string): string {
   return (
     from
       .replace(/^example:/, '')

@@ -46,7 +46,7 @@ export function readParent(reader: Generator<ReadLine, ReadEnd>, log: string, di
     else if (event.type === 'gate.decided') gates.set(event.step, line);
     else if (event.type === 'evaluation.finished' && event.split === 'train') measured = true;
     else if (event.type === 'session.ended') ended = true;
-    else if (event.type === 'finalize.started') opened++;
+    else if (event.type === 'finalize.started' || event.type === 'test.looked') opened++;
     if (event.type === 'reflection.started' || event.type === 'reflection.finished') reflected ??= line;
   });
   const { created, splits } = logged;

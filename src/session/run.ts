@@ -1,18 +1,18 @@
 import { type FinalizeResult, finalize } from '../engine/finalize.ts';
 import { type LoopResult, optimize } from '../engine/loop.ts';
 import type { Redactor } from '../journal/redact.ts';
-import { fail, SkilloptError } from '../ports/failure.ts';
 import { shortHash } from '../ports/hash.ts';
 import type { Input, InputSource } from '../ports/inputs.ts';
 import type { LeakScan } from '../ports/leak.ts';
 import type { Proposals } from '../ports/proposals.ts';
 import type { Rollouts } from '../ports/rollouts.ts';
 import { ActualLedger } from './actual-ledger.ts';
-import { Interrupted, OtherDecision, Paused } from './ends.ts';
+import { Interrupted } from './ends.ts';
 import { nextLook } from './first-lines.ts';
+import { driftOf, explain, knownVersions } from './foreign-ends.ts';
 import type { Hold } from './hold.ts';
 import { RecordedPorts } from './recorded-ports.ts';
-import { deliverable, divergence, sessionOps } from './replay.ts';
+import { deliverable, sessionOps } from './replay.ts';
 import type { Session } from './session.ts';
 import type { Slots } from './slots.ts';
 
@@ -47,7 +47,7 @@ export type RunEnd = {
 export async function runSession(session: Session, parts: RunParts): Promise<RunEnd> {
   const { logged, journal, config } = session;
   const versions = await parts.rollouts.versions();
-  const known = knownVersions(session);
+  const known = knownVersions(logged);
   const plan = session.begin({ versions, workers: parts.workers });
   const waiting: Input[] = [];
   const drift = known === null ? '' : driftOf(known, versions);
@@ -111,60 +111,6 @@ export async function runSession(session: Session, parts: RunParts): Promise<Run
   }
 }
 
-const GO_ON = 'start it again: it goes on where it stopped';
-
-/** The failure of a run that was stopped by its user. */
-export function stopped(dir: string, cause?: unknown): SkilloptError {
-  return fail('interrupted', 'the run was stopped; nothing that finished is lost', dir, GO_ON, {
-    retryable: true,
-    cause,
-  });
-}
-
-/** What a foreign end of the run means for the user. */
-function explain(e: unknown, session: Session): unknown {
-  if (e instanceof OtherDecision) return divergence(e, session.paths.log);
-  if (e instanceof Interrupted) {
-    note(session, 'stopped by the user', GO_ON);
-    return stopped(session.paths.dir, e);
-  }
-  if (e instanceof Paused) {
-    const { what, where, fix } = e.failure;
-    note(session, what, fix, { where, ...(e.role === null ? {} : { role: e.role }) });
-    return new SkilloptError(e.failure, { cause: e });
-  }
-  return e;
-}
-
-/** A marker for people; where even that can’t be written, the failure itself says enough. */
-function note(
-  session: Session,
-  why: string,
-  fix: string,
-  failed: { readonly where?: string; readonly role?: 'rollouts' | 'optimizer' } = {},
-): void {
-  try {
-    session.journal.append({ type: 'session.paused', why, fix, ...failed });
-  } catch (e) {
-    if (!(e instanceof SkilloptError)) throw e;
-  }
-}
-
 function currentBudget(session: Session): number | undefined {
   return session.state.plan?.budget;
-}
-
-/** Versions that the outcomes so far were made with: the last ones that were taken note of. */
-function knownVersions(session: Session): Readonly<Record<string, string>> | null {
-  let known = session.logged.created?.environment.versions ?? null;
-  for (const here of session.logged.inputs.values())
-    for (const { input } of here) if (input.kind === 'environment.changed') known = input.versions;
-  return known;
-}
-
-function driftOf(was: Readonly<Record<string, string>>, is: Readonly<Record<string, string>>): string {
-  return [...new Set([...Object.keys(was), ...Object.keys(is)])]
-    .filter((k) => was[k] !== is[k])
-    .map((k) => `${k} ${was[k] ?? 'absent'} → ${is[k] ?? 'absent'}`)
-    .join(', ');
 }

@@ -6,9 +6,10 @@ import { type Head, readLog } from '../journal/journal.ts';
 import { TextFiles } from '../journal/texts.ts';
 import { fail, SkilloptError } from '../ports/failure.ts';
 import { shortHash } from '../ports/hash.ts';
-import { documentHead, type RenderDocument, readIfThere } from './derived-files.ts';
+import type { RenderDocument } from './derived-files.ts';
 import { checkRules, configOf, environmentFingerprint, isRehearsal, planEvent, splitsEvent } from './first-lines.ts';
 import { Logged } from './logged.ts';
+import { documentHead, readIfThere } from './own-document.ts';
 import { sessionPaths } from './paths.ts';
 import { replayLog } from './replay.ts';
 
@@ -45,20 +46,14 @@ export async function verifySession(dir: string, render: RenderDocument): Promis
   const paths = sessionPaths(dir);
   const fold = new Fold({ feed: false });
   const problems: Problem[] = [];
-  const document = readIfThere(paths.document);
-  const named = document === null ? null : documentHead(document);
-  let namedLine: string | null = null;
-  let rendered: string | null = null;
+  const document = new DocumentRead(paths.document);
   const consumed = new Set<string>();
   let markers = 0;
   const { logged, end } = Logged.read(readLog(paths.log), ({ event, hash }) => {
     fold.add(event);
     if ('consumed' in event) for (const key of event.consumed) consumed.add(key);
     else if (kindOf(event.type) === 'marker') markers++;
-    if (named?.lines === event.seq) {
-      namedLine = hash;
-      rendered = render(fold.state, { lines: event.seq, hash: namedLine });
-    }
+    document.line(event.seq, hash, () => render(fold.state, { lines: event.seq, hash }));
   });
   if (end.head.lines === 0)
     throw fail('usage', 'there is nothing to verify: the log has no line', paths.log, 'start the session first');
@@ -76,7 +71,7 @@ export async function verifySession(dir: string, render: RenderDocument): Promis
     state: fold.state,
   });
 
-  checkDocument(paths.document, document, named, namedLine, rendered, end.head, problems);
+  checkDocument(document, end.head, problems);
   checkTexts(logged, new TextFiles(paths.texts), problems);
   checkSkillFiles(fold.state, paths, problems);
   if (!logged.created || !logged.splits || !logged.plan) return report(false, false);
@@ -138,16 +133,30 @@ function firstLines(logged: Logged, log: string): Problem[] {
   return out;
 }
 
-function checkDocument(
-  path: string,
-  document: string | null,
-  named: Head | null,
-  namedLine: string | null,
-  rendered: string | null,
-  head: Head,
-  problems: Problem[],
-): void {
-  if (document === null) return;
+/** A derived document, and what the prefix of the log that it names says of it. */
+export class DocumentRead {
+  readonly text: string | null;
+  readonly named: Head | null;
+  /** Hash of the line that it names, and its rendering there; null while that line has not come. */
+  namedLine: string | null = null;
+  rendered: string | null = null;
+
+  constructor(readonly path: string) {
+    this.text = readIfThere(path);
+    this.named = this.text === null ? null : documentHead(this.text);
+  }
+
+  /** Hears each line of the log. */
+  line(seq: number, hash: string, render: () => string): void {
+    if (this.named?.lines !== seq) return;
+    this.namedLine = hash;
+    this.rendered = render();
+  }
+}
+
+export function checkDocument(document: DocumentRead, head: Head, problems: Problem[]): void {
+  const { path, text, named, namedLine, rendered } = document;
+  if (text === null) return;
   if (named === null) problems.push({ kind: 'not derived', where: path, what: 'it names no line of the log' });
   else if (named.lines > head.lines)
     problems.push({
@@ -157,11 +166,12 @@ function checkDocument(
     });
   else if (named.hash !== namedLine)
     problems.push({ kind: 'changed', where: path, what: `line ${named.lines} of the log is not the one it names` });
-  else if (rendered !== document)
+  else if (rendered !== text)
     problems.push({ kind: 'not derived', where: path, what: 'its text is not what the log says' });
 }
 
-function checkTexts(logged: Logged, texts: TextFiles, problems: Problem[]): void {
+/** Every trajectory that the log names is there, and is what it was. */
+export function checkTexts(logged: Logged, texts: TextFiles, problems: Problem[]): void {
   // listed once: a session that was moved without its texts names very many that are not there
   const listed = texts.listed();
   for (const [hash, line] of logged.trajectories()) {

@@ -1,0 +1,24 @@
+/** The command line of `eval`. */
+export type EvalOptions = {
+  readonly skill?: string;
+  readonly pack?: string;
+  readonly split?: 'train' | 'selection' | 'test';
+  /** Tasks. */
+  readonly limit?: number;
+  readonly repeat?: number;
+  readonly withoutSkill?: boolean;
+  readonly vs?: string;
+  readonly model?: string;
+  readonly baseUrl?: string;
+  readonly keyEnv?: string;
+  readonly backend?: 'local' | 'chat';
+  readonly agent?: string;
+  readonly workers?: number;
+  readonly limitRollouts?: number;
+  readonly limitMinutes?: number;
+  readonly limitUsd?: number;
+  readonly limitTokens?: number;
+  readonly out?: string;
+  readonly allowUnsandboxed?: boolean;
+  readonly plain?: boolean;
+};

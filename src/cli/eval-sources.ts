@@ -1,0 +1,114 @@
+import { existsSync } from 'node:fs';
+import { basename, join, resolve } from 'node:path';
+import { hostEnvironment, namedSecrets } from '../config/environment.ts';
+import { fail } from '../ports/failure.ts';
+import { printableName } from '../ports/printable.ts';
+import { drawTasks } from '../session/eval-first-line.ts';
+import type { EvalWanted } from '../session/evaluation.ts';
+import type { SeedSkill } from '../session/first-lines.ts';
+import { exampleName } from './bundled.ts';
+import { evalConfig } from './eval-config.ts';
+import { bestOf, type Ground, sessionPart } from './eval-ground.ts';
+import type { EvalOptions } from './eval-options.ts';
+import { shownDir } from './read-state.ts';
+import { skillFolder, sources } from './sources.ts';
+
+/** An eval as it is wanted, where it lies, and whether all that it would run comes with this program. */
+export type Wanting = { readonly wanted: EvalWanted; readonly out: string; readonly bundled: boolean };
+
+type Named = { readonly from: string; readonly import: (to: string) => Promise<SeedSkill> };
+
+/** `onWarning` hears what is odd about a skill. */
+export function wantedEval(
+  o: EvalOptions,
+  ground: Ground | null,
+  now: () => string,
+  onWarning: (text: string) => void,
+): Wanting {
+  const skill = skillOf(o, ground, onWarning);
+  const other = o.vs === undefined ? null : named(o.vs, process.cwd(), onWarning);
+  const part = ground === null ? flagsPart(o, onWarning) : sessionPart(ground, now);
+  const limit = o.limit ?? null;
+  const out = resolve(o.out ?? defaultOut(skill.from, ground, o));
+  const isExample = (from: string | undefined) => from !== undefined && exampleName(from) !== null;
+  const wanted: EvalWanted = {
+    ...part,
+    arms: [
+      { arm: 'skill', importSkill: skill.import },
+      ...(o.withoutSkill ? [{ arm: 'no-skill' as const, importSkill: null }] : []),
+      ...(other === null ? [] : [{ arm: 'other' as const, importSkill: other.import }]),
+    ],
+    configOf: async (pack) => evalConfig(pack, o, ground?.config ?? null, skill.from, part.packFrom),
+    tasksOf(pack, config) {
+      const { of, tasks } = part.tasksOf(pack, config);
+      return { of, tasks: drawTasks(tasks, limit, config.seed) };
+    },
+    attempts: o.repeat ?? 1,
+    otherOut: freeBeside(out),
+  };
+  // a skill of a bundled session holds what its own list of edits has
+  const own = ground !== null && o.skill === undefined && isExample(ground.config.skill);
+  const bundled = isExample(part.packFrom) && (own || isExample(skill.from)) && (o.vs === undefined || isExample(o.vs));
+  return { wanted, out, bundled };
+}
+
+function skillOf(o: EvalOptions, ground: Ground | null, onWarning: (text: string) => void): Named {
+  if (o.skill !== undefined) return named(o.skill, process.cwd(), onWarning);
+  if (ground !== null) return bestOf(ground) ?? named(ground.config.skill, ground.base, onWarning);
+  throw fail(
+    'usage',
+    'no skill is named',
+    '--skill',
+    'add --skill with the path of a SKILL.md or of its folder, or name the directory of a session',
+  );
+}
+
+/** A skill by its path, which starts from `base`. */
+function named(from: string, base: string, onWarning: (text: string) => void): Named {
+  const { importSkill } = sources(base, namedSecrets(hostEnvironment()), onWarning);
+  return { from, import: (to) => importSkill({ skill: from }, to) };
+}
+
+function flagsPart(
+  o: EvalOptions,
+  onWarning: (text: string) => void,
+): Pick<EvalWanted, 'importPack' | 'packFrom' | 'session' | 'look' | 'tasksOf'> {
+  const { pack } = o;
+  if (pack === undefined)
+    throw fail(
+      'usage',
+      'no pack is named: there is nothing to measure the skill on',
+      '--pack',
+      'add --pack with a folder of tasks or a tasks.json, or name the directory of a session',
+    );
+  return {
+    packFrom: pack,
+    session: null,
+    look: null,
+    importPack: (to) => sources(process.cwd(), [], onWarning).importPack({ pack }, to),
+    tasksOf: ({ tasks }) => ({ of: tasks.length, tasks }),
+  };
+}
+
+/** Where an eval lies by itself: beside the caller, named after the skill; in a session below it, by skill and split. */
+function defaultOut(from: string, ground: Ground | null, o: EvalOptions): string {
+  if (ground === null) return `skillopt-eval-${folderName(from)}`;
+  const skill = o.skill === undefined ? (ground.state?.incumbent ?? 'seed').slice(0, 6) : folderName(o.skill);
+  return join(ground.dir, 'skillopt.evals', `${ground.split}-${skill}`);
+}
+
+/** A name that a folder can have, from a path or `example:NAME`. */
+function folderName(from: string): string {
+  const example = exampleName(from);
+  const name = example ?? basename(skillFolder(process.cwd(), from));
+  return (
+    printableName(name)
+      .replace(/[^\p{L}\p{N}._-]+/gu, '-')
+      .slice(0, 80) || 'skill'
+  );
+}
+
+/** A name beside a directory that nothing has yet, as the user would type it. */
+function freeBeside(out: string): string {
+  for (let n = 2; ; n++) if (!existsSync(`${out}-${n}`)) return shownDir(`${out}-${n}`);
+}

@@ -1,0 +1,122 @@
+import { isLastTry } from '../events/attempts.ts';
+import { judged } from '../events/eval-judge.ts';
+import { rolloutName } from '../events/rollout-key.ts';
+import { SkilloptError } from '../ports/failure.ts';
+import { type EvalReport, evalFiles, evalLines, evalReport } from '../report/eval-report.ts';
+import { Evaluation } from '../session/evaluation.ts';
+import { stopped } from '../session/foreign-ends.ts';
+import { runEvaluation } from '../session/run-evaluation.ts';
+import type { CommandContext } from './context.ts';
+import { groundOf } from './eval-ground.ts';
+import type { EvalOptions } from './eval-options.ts';
+import { attemptLine, planLines } from './eval-progress.ts';
+import { wantedEval } from './eval-sources.ts';
+import { priced } from './models.ts';
+import { shownDir } from './read-state.ts';
+import { renderEvaluation, summaryOf } from './render-eval.ts';
+import { skillCommands } from './skill-commands.ts';
+import { tellingWaits } from './waits.ts';
+import { learner, preflight, redactor, sessionParts, taskNotes, wiredEval, workersOf } from './wiring.ts';
+
+/** Measures a skill, goes on with a measurement that was stopped, or shows the report of one that has finished. */
+export async function evaluateSkill(
+  dir: string | undefined,
+  options: EvalOptions,
+  context: CommandContext,
+): Promise<void> {
+  const { io, stage } = context;
+  const { signal } = stage.abort;
+  const odd: string[] = [];
+  const ground = groundOf(dir, options);
+  const base = ground?.base ?? process.cwd();
+  const { importSkill: _skill, importPack: _pack, render: _render, ...parts } = sessionParts(base, () => {});
+  const { wanted, out, bundled } = wantedEval(options, ground, parts.now, (w) => odd.push(w));
+  const evaluation = await Evaluation.open(out, wanted, { ...parts, render: renderEvaluation });
+  const told = (): { readonly report: EvalReport; readonly lines: readonly string[] } => {
+    const state = { ...evaluation.state, created: evaluation.created };
+    const report = evalReport(state, summaryOf(state), {
+      command: context.command,
+      dir: shownDir(out),
+      head: evaluation.journal.position,
+    });
+    return { report, lines: [...evalLines(state, summaryOf(state)), ...evalFiles(report)] };
+  };
+  try {
+    if (evaluation.state.finished) {
+      const { report, lines } = told();
+      io.result(report, [...lines, 'shown       it has finished before, and nothing was run; --out measures anew']);
+      return;
+    }
+    const workers = workersOf(evaluation.config);
+    const { rollouts, models } = await wiredEval(evaluation, base, {
+      allowUnsandboxed: options.allowUnsandboxed ?? false,
+      rehearsalDelayMs: 0,
+      bundled,
+      onWait: tellingWaits(io.line),
+    });
+    const { config, pack, created } = evaluation;
+    const findings = await preflight([
+      rollouts,
+      taskNotes(pack.tasks),
+      ...created.arms.flatMap(({ text }) => (text === null ? [] : [skillCommands({ config, pack, skill: { text } })])),
+      learner(config, 'measure'),
+      priced(config, models),
+    ]);
+    for (const line of planLines(evaluation, workers)) io.line(line);
+    if (signal.aborted) throw stopped(out);
+    for (const left of await rollouts.sweep()) io.line(`swept       ${left}`);
+    const warnings = [
+      ...odd,
+      ...findings.flatMap((f) => (f.level === 'warning' ? [`${f.what} (${f.where})${f.fix ? `; ${f.fix}` : ''}`] : [])),
+    ];
+    for (const w of new Set(warnings)) {
+      if (evaluation.isNew) evaluation.note(w);
+      io.line(`warning     ${w}`);
+    }
+    follow(evaluation, io.line);
+    const onAbort = () => io.line('stopping    what runs is ended and cleaned up; once more ends at once');
+    signal.addEventListener('abort', onAbort, { once: true });
+    try {
+      await runEvaluation(evaluation, {
+        rollouts,
+        redact: redactor(),
+        signal,
+        workers,
+        backoffMs: [1_000, 5_000],
+        nowMs: () => performance.now(),
+      });
+    } catch (e) {
+      const held = evaluation.state.paused !== null; // by what the failure says: what is there is worth telling
+      if (e instanceof SkilloptError && held && !io.json) for (const line of ['', ...told().lines, '']) io.line(line);
+      throw e;
+    } finally {
+      signal.removeEventListener('abort', onAbort);
+    }
+    const { report, lines } = told();
+    io.result(report, ['', ...lines]);
+  } finally {
+    evaluation.close();
+  }
+}
+
+/** A line for each attempt that comes to its end, and for what keeps it from going on. */
+function follow(evaluation: Evaluation, line: (text: string) => void): void {
+  const { created } = evaluation;
+  evaluation.onEvent((event, state) => {
+    if (event.type !== 'rollout.finished') return;
+    const { outcome, key, task } = event;
+    const name = rolloutName(key);
+    const arm = created.arms.find((a) => a.skill === name.skill)?.arm;
+    const of = created.pack.tasks.find((t) => t.id === task);
+    const score = outcome.status === 'scored' ? outcome.soft : null;
+    if (arm === undefined || of === undefined) return;
+    if (!isLastTry({ score, try: name.try })) {
+      if (outcome.status === 'unscored')
+        line(`  try again  ${task}: ${outcome.reason}, ${outcome.detail.split('\n')[0] ?? ''}`);
+      return;
+    }
+    const { opens } = created.environment;
+    const passed = outcome.status === 'scored' ? judged(outcome, of, arm, opens).passed : null;
+    line(attemptLine(state(), task, arm, passed));
+  });
+}

@@ -1,0 +1,22 @@
+import { InvalidArgumentError } from 'commander';
+
+/** A whole number of at least 1 from the command line. */
+export function count(text: string): number {
+  const n = Number(text);
+  if (!Number.isInteger(n) || n < 1) throw new InvalidArgumentError('give a whole number of at least 1');
+  return n;
+}
+
+/** US dollars from the command line. */
+export function amount(text: string): number {
+  const n = Number(text.replace(/^\$/, ''));
+  if (!(n > 0)) throw new InvalidArgumentError('give an amount in US dollars, more than 0');
+  return n;
+}
+
+/** Minutes from the command line. */
+export function minutes(text: string): number {
+  const n = Number(text);
+  if (!(n >= 0.1)) throw new InvalidArgumentError('give a number of minutes, at least 0.1');
+  return n;
+}

@@ -1,0 +1,286 @@
+import type { EvalArmName } from '../events/eval-shapes.ts';
+import type { ArmSpend, EvalState } from '../events/eval-state.ts';
+import type { ArmSummary, Comparison, EvalSummary } from '../events/eval-summary.ts';
+import type { EventOf } from '../events/events.ts';
+import { countText, minutesText, oneLine, REHEARSAL } from '../events/words.ts';
+import { printable, shellWord } from '../ports/printable.ts';
+import { columns } from './columns.ts';
+import {
+  armName,
+  cellText,
+  comparisonText,
+  cut,
+  evalNotes,
+  headline,
+  intervalText,
+  moneyText,
+  percent,
+  spendCells,
+} from './eval-words.ts';
+
+/** The report of an eval. Pure JSON; unknown figures are null. */
+export type EvalReport = {
+  readonly command: string;
+  readonly directory: string;
+  readonly eval: string;
+  readonly rehearsal: boolean;
+  readonly complete: boolean;
+  readonly headline: string;
+  readonly arms: readonly (ArmSummary & ArmSpend & { readonly name: string; readonly from: string })[];
+  readonly comparisons: readonly Comparison[];
+  readonly tasks: readonly {
+    readonly task: string;
+    readonly shouldTrigger: boolean | null;
+    readonly arms: EvalState['rows'][number]['arms'];
+    /** Files beside the log, by arm. */
+    readonly trajectories: Readonly<Partial<Record<EvalArmName, readonly string[]>>>;
+  }[];
+  readonly attempts: number;
+  readonly session: EventOf<'eval.created'>['session'];
+  readonly environment: Pick<EventOf<'eval.created'>['environment'], 'backend' | 'agent' | 'model' | 'versions'>;
+  readonly rollouts: {
+    readonly started: number;
+    readonly finished: number;
+    readonly unscored: number;
+    readonly cancelled: number;
+    readonly lost: number;
+  };
+  readonly minutes: number;
+  readonly notes: readonly string[];
+  readonly warnings: readonly string[];
+  readonly files: { readonly report: string; readonly log: string; readonly trajectories: string };
+  readonly log: { readonly lines: number; readonly head: string };
+  readonly next: string;
+};
+
+type Told = {
+  readonly command: string;
+  /** The eval's directory as the user would type it. */
+  readonly dir: string;
+  readonly head: { readonly lines: number; readonly hash: string };
+};
+
+export function evalReport(
+  state: EvalState & { readonly created: EventOf<'eval.created'> },
+  summary: EvalSummary,
+  o: Told,
+): EvalReport {
+  const { created, rollouts } = state;
+  const texts = `${o.dir}/.skillopt-eval/texts`;
+  const trajectories = (task: string) => {
+    const byArm: Partial<Record<EvalArmName, string[]>> = {};
+    for (const t of state.trajectories) {
+      if (t.task !== task) continue;
+      const list = byArm[t.arm] ?? [];
+      list.push(`${texts}/${t.hash.slice(0, 2)}/${t.hash}.txt`);
+      byArm[t.arm] = list;
+    }
+    return byArm;
+  };
+  const nothing: ArmSpend = { rollouts: 0, tokens: 0, costUsd: 0, uncounted: 0, turns: 0, durationMs: 0 };
+  return {
+    command: o.command,
+    directory: o.dir,
+    eval: created.eval,
+    rehearsal: created.rehearsal,
+    complete: state.finished,
+    headline: headline(state, summary),
+    arms: summary.arms.map((a) => ({
+      ...a,
+      ...(state.spend.get(a.arm) ?? nothing),
+      name: armName(created.arms, a.arm),
+      from: created.arms.find((x) => x.arm === a.arm)?.from ?? '',
+    })),
+    comparisons: summary.comparisons,
+    tasks: state.rows.map((row) => ({
+      ...row,
+      shouldTrigger: created.pack.tasks.find((t) => t.id === row.task)?.shouldTrigger ?? null,
+      trajectories: trajectories(row.task),
+    })),
+    attempts: created.attempts,
+    session: created.session,
+    environment: created.environment,
+    rollouts: {
+      started: rollouts.started,
+      finished: rollouts.finished,
+      unscored: [...rollouts.unscored.values()].reduce((n, u) => n + u.count, 0),
+      cancelled: rollouts.cancelled,
+      lost: rollouts.lost,
+    },
+    minutes: Math.round(state.minutes * 100) / 100,
+    notes: evalNotes(state, summary),
+    warnings: state.warnings,
+    files: { report: `${o.dir}/skillopt-eval.md`, log: `${o.dir}/skillopt-eval.jsonl`, trajectories: texts },
+    log: { lines: o.head.lines, head: o.head.hash },
+    next: next(state, summary),
+  };
+}
+
+/** The report as lines for a terminal; `skillopt-eval.md` holds the same ones. */
+export function evalLines(state: EvalState, summary: EvalSummary): readonly string[] {
+  const { created, rollouts } = state;
+  if (created === null) return [];
+  const { pack, environment } = created;
+  const name = (arm: EvalArmName) => armName(created.arms, arm);
+  return [
+    `result      ${headline(state, summary)}`,
+    ...summary.comparisons.map((c) => `against     ${cut(name(c.against), 60)}: ${comparisonText(c, state.finished)}`),
+    '',
+    ...columns(armRows(state, summary, name)),
+    '',
+    ...columns(taskRows(state, summary, name)),
+    '',
+    ...passAtLines(summary, name),
+    ...evalNotes(state, summary).map((n) => `note        ${oneLine(n)}`),
+    ...[...rollouts.unscored].map(
+      ([reason, u]) => `unscored    ${u.count} ${reason}, such as ${u.task}: ${oneLine(u.detail.split('\n')[0] ?? '')}`,
+    ),
+    ...state.warnings.map((w) => `warning     ${oneLine(w)}`),
+    `measured    ${pack.tasks.length} tasks of ${pack.name} · ${environment.backend} · ${environment.model ?? environment.agent}${created.rehearsal ? ` · ${REHEARSAL}` : ''}`,
+    `spent       ${spentText(state)}`,
+    `next        ${next(state, summary)}`,
+  ];
+}
+
+function armRows(state: EvalState, summary: EvalSummary, name: (arm: EvalArmName) => string) {
+  const softly = state.rows.some((r) =>
+    r.arms.some((a) => a.attempts.some((x) => x.soft !== null && x.soft > 0 && x.soft < 1)),
+  );
+  const head = [
+    'arm',
+    'passed',
+    'share',
+    '95 % interval',
+    softly ? 'mean' : '',
+    'read',
+    'tokens',
+    'cost',
+    'turns',
+    'time',
+  ];
+  return [
+    head,
+    ...summary.arms.map((a) => [
+      cut(name(a.arm)),
+      `${a.passed}/${a.scored}`,
+      a.share === null ? '–' : percent(a.share),
+      intervalText(a.interval),
+      softly ? (a.soft?.toFixed(3) ?? '–') : '',
+      a.read[1] > 0 ? `${a.read[0]} of ${a.read[1]}` : '–',
+      ...spendCells(state.spend.get(a.arm)),
+    ]),
+  ];
+}
+
+function taskRows(state: EvalState, summary: EvalSummary, name: (arm: EvalArmName) => string) {
+  const arms = summary.arms.map((a) => a.arm);
+  const tasks = new Map(state.created?.pack.tasks.map((t) => [t.id, t]));
+  const share = (row: EvalState['rows'][number], arm: EvalArmName): number | null => {
+    const scored = (row.arms.find((a) => a.arm === arm)?.attempts ?? []).filter((a) => a.passed !== null);
+    return scored.length === 0 ? null : scored.filter((a) => a.passed).length / scored.length;
+  };
+  const [first, against] = arms;
+  const mark = (row: EvalState['rows'][number]): string => {
+    if (first === undefined || against === undefined) return '';
+    const [a, b] = [share(row, first), share(row, against)];
+    return a === null || b === null || a === b ? '' : a > b ? 'won' : 'lost';
+  };
+  const opened = (row: EvalState['rows'][number]): string => {
+    if (tasks.get(row.task)?.shouldTrigger !== false) return '';
+    const isRead = row.arms.some((a) => a.attempts.some((x) => x.read === true));
+    return state.created?.environment.opens && isRead ? 'opened, though not meant for it' : 'not meant for it';
+  };
+  return [
+    ['task', ...arms.map((arm) => cut(name(arm))), arms.length > 1 ? `to ${cut(name(against ?? 'no-skill'))}` : '', ''],
+    ...state.rows.map((row) => [cut(row.task, 40), ...arms.map((arm) => cellText(row, arm)), mark(row), opened(row)]),
+  ];
+}
+
+function passAtLines(summary: EvalSummary, name: (arm: EvalArmName) => string): readonly string[] {
+  if (summary.arms.every((a) => a.passAt.length === 0)) return [];
+  const most = Math.max(...summary.arms.map((a) => a.passAt.length));
+  const ks = Array.from({ length: most }, (_, i) => i);
+  const figure = (x: number | null | undefined) => (x === null || x === undefined ? '–' : x.toFixed(2));
+  const all = Math.max(...summary.arms.flatMap((a) => a.passAt.map((p) => p.tasks)));
+  const few = summary.arms.some((a) => a.passAt.some((p) => p.tasks < all));
+  return [
+    ...columns([
+      ['of k attempts', ...ks.map((i) => `k = ${i + 1}`)],
+      ...summary.arms.flatMap((a) => [
+        [`pass@k ${cut(name(a.arm))}`, ...ks.map((i) => figure(a.passAt[i]?.any))],
+        [`pass^k ${cut(name(a.arm))}`, ...ks.map((i) => figure(a.passAt[i]?.all))],
+      ]),
+    ]),
+    '',
+    'note        pass@k: at least one of k attempts passes; pass^k: all do (unbiased estimates, means over tasks)',
+    ...(few ? ['note        tasks with fewer than k scored attempts are left out of pass@k and pass^k'] : []),
+  ];
+}
+
+function spentText(state: EvalState): string {
+  const spends = [...state.spend.values()];
+  const { started, cancelled, lost } = state.rollouts;
+  const sum = (of: (s: ArmSpend) => number | null) =>
+    spends.reduce<number | null>((a, s) => (a === null || of(s) === null ? null : a + (of(s) ?? 0)), 0);
+  const least = cancelled + lost + spends.reduce((n, s) => n + s.uncounted, 0) > 0 ? 'at least ' : '';
+  const cost = sum((s) => s.costUsd);
+  const tokens = sum((s) => s.tokens);
+  return [
+    `${countText(started, 'rollout')}${cancelled + lost > 0 ? ` (${cancelled} cancelled, ${lost} lost)` : ''}`,
+    cost === null ? 'cost unknown' : cost === 0 && tokens === 0 ? 'no model cost' : `${least}${moneyText(cost)}`,
+    tokens === null ? 'tokens unknown' : tokens === 0 ? '' : `${least}${tokens} tokens`,
+    minutesText(state.minutes),
+  ]
+    .filter(Boolean)
+    .join(' · ');
+}
+
+/** Below this evidence chance alone is a good explanation. */
+const ENOUGH = 0.95;
+
+function next(state: EvalState, summary: EvalSummary): string {
+  if (!state.finished) return state.paused?.fix ?? 'give the same command again: it goes on where it stopped';
+  const scored = summary.arms.reduce((n, a) => n + a.scored, 0);
+  const unscored = summary.arms.reduce((n, a) => n + a.unscored, 0);
+  if (unscored > scored) return 'mend what keeps rollouts from being scored first; no number here can be trusted';
+  const [against] = summary.comparisons;
+  if (against === undefined) return 'add --no-skill: what the agent does without it is the number to compare with';
+  if (against.evidence < ENOUGH || against.wins === against.losses)
+    return 'so few changed tasks can’t tell it from chance: more tasks tell most, --repeat 3 tells some';
+  if (against.wins < against.losses) return 'read the trajectories of the tasks that it lost; --json lists their files';
+  return 'make it better: skillopt run --help';
+}
+
+/** `skillopt-eval.md`: the report, and the prefix of the log that it is of. */
+export function renderEval(
+  state: EvalState,
+  summary: EvalSummary,
+  head: { readonly lines: number; readonly hash: string },
+): string {
+  const { created } = state;
+  if (created === null) return '';
+  const lines = evalLines(state, summary);
+  return printable(
+    [
+      `# ${headline(state, summary)}`,
+      '',
+      `Eval ${created.eval} of the skill ${created.arms[0]?.name ?? ''}. All that happened stands in \`skillopt-eval.jsonl\`; what the agent did lies by hash in \`.skillopt-eval/texts\`.`,
+      '',
+      '```text',
+      ...lines.map((l) => l.replaceAll('```', "'''")),
+      '```',
+      '',
+      `log ${head.lines} lines, head ${head.hash}`,
+      '',
+    ].join('\n'),
+  );
+}
+
+/** The lines that tell where the eval lies. */
+export function evalFiles(r: EvalReport): readonly string[] {
+  return [
+    `files       ${r.files.report} (this report), ${r.files.log} (all that happened)`,
+    `            ${r.files.trajectories} (what the agent did; --json lists the files by task)`,
+    `log         ${r.log.lines} lines, head ${r.log.head}   (skillopt verify ${shellWord(r.directory)})`,
+  ];
+}
