@@ -9,7 +9,7 @@ import { fail } from '../ports/failure.ts';
 import { shellWord } from '../ports/printable.ts';
 import type { Pack, Task } from '../ports/task.ts';
 import { checkPackCopy, checkSkillCopy } from '../session/copies.ts';
-import type { EvalWanted } from '../session/evaluation.ts';
+import type { EvalWanted } from '../session/eval-copies.ts';
 import type { SeedSkill } from '../session/first-lines.ts';
 import { sessionPaths } from '../session/paths.ts';
 import { recordLook } from '../session/second-look.ts';
