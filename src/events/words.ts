@@ -261,7 +261,8 @@ export function lookText(look: number): string {
 
 /** How often evals have looked at the test since; '' = never. */
 export function lookedAgainText(times: number): string {
-  return times === 0 ? '' : `looked at again ${times === 1 ? 'once' : `${times} times`} since, by an eval`;
+  if (times === 0) return '';
+  return times === 1 ? 'looked at again once since, by an eval' : `looked at again ${times} times since, by evals`;
 }
 
 /** The rehearsal says so on every surface. */

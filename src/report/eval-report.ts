@@ -248,7 +248,14 @@ function next(state: EvalState, summary: EvalSummary): string {
   if (against.evidence < ENOUGH || against.wins === against.losses)
     return 'so few changed tasks can’t tell it from chance: more tasks tell most, --repeat 3 tells some';
   if (against.wins < against.losses) return 'read the trajectories of the tasks that it lost; --json lists their files';
-  return 'make it better: skillopt run --help';
+  switch (state.created?.session?.split) {
+    case undefined:
+      return 'make it better: skillopt run --help';
+    case 'test':
+      return 'the first look at the test stays the headline: skillopt status';
+    default:
+      return 'the number to trust is that of the sealed test: skillopt finalize, when the search has ended';
+  }
 }
 
 /** `skillopt-eval.md`: the report, and the prefix of the log that it is of. */

@@ -145,5 +145,5 @@ function splitNote(session: NonNullable<NonNullable<EvalState['created']>['sessi
 /** A look by an eval is at least the second. */
 function secondLookText(look: number): string {
   const before = look === 2 ? 'once' : `${look - 1} times`;
-  return `look ${look}, the test was opened ${before} before; whoever chose this skill after that may have learned from it`;
+  return `look ${look}, the test was looked at ${before} before; whoever chose this skill after that may have learned from it`;
 }

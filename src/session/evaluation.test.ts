@@ -166,7 +166,7 @@ describe('resume', () => {
       const { log, error } = await untilEnd(limited);
       expect(error).toBeInstanceOf(Paused);
       expect((error as Paused).failure.what).toMatch(
-        new RegExp(`^the limit of ${rollouts} rollouts? is reached, with \\d+ `),
+        new RegExp(`^the limit of ${rollouts === 1 ? 'one rollout' : `${rollouts} rollouts`} is reached, with \\d+ `),
       );
       expect(await verdictOn(log)).toEqual([]);
       const still = await untilEnd({ ...limited, log });

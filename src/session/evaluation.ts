@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, rmdirSync, rmSync } from 'node:fs';
 import type { Config } from '../config/schema.ts';
 import { EvalFold, type EvalState } from '../events/eval-state.ts';
 import type { Event, EventOf, LoggedEvent } from '../events/events.ts';
@@ -37,6 +37,8 @@ export class Evaluation {
     private readonly document: OwnDocument<EvalState>,
     private readonly fold: EvalFold,
     private readonly lock: Lock,
+    /** The directory was there before. */
+    private readonly stood: boolean,
   ) {
     journal.onAppend((event) => fold.add(event));
   }
@@ -44,6 +46,7 @@ export class Evaluation {
   /** Opens the eval of a directory, or lays one out. Throws `session-mismatch` when another one lies there. */
   static async open(dir: string, wanted: EvalWanted, parts: EvalParts): Promise<Evaluation> {
     const paths = evalPaths(dir);
+    const stood = existsSync(dir);
     try {
       mkdirSync(paths.hidden, { recursive: true });
     } catch (cause) {
@@ -51,9 +54,10 @@ export class Evaluation {
     }
     const lock = takeLock(paths.hidden);
     try {
-      return await Evaluation.openLocked(paths, wanted, parts, lock);
+      return await Evaluation.openLocked(paths, wanted, parts, lock, stood);
     } catch (e) {
       lock.release();
+      if (!existsSync(paths.log)) removeTraces(paths, stood);
       throw e;
     } finally {
       rmSync(paths.next, { recursive: true, force: true });
@@ -65,6 +69,7 @@ export class Evaluation {
     wanted: EvalWanted,
     parts: EvalParts,
     lock: Lock,
+    stood: boolean,
   ): Promise<Evaluation> {
     const asides: string[] = [];
     const document = new OwnDocument(paths.document, paths.log, parts.render, (from, to) =>
@@ -108,6 +113,7 @@ export class Evaluation {
         document,
         fold,
         lock,
+        stood,
       );
       evaluation.notes.push(...asides);
       return evaluation;
@@ -193,13 +199,24 @@ export class Evaluation {
     this.document.write(this.state, this.journal.position);
   }
 
-  /** Writes the report anew where it is missing or stale, and lets go of the directory. */
+  /** Writes the report anew where it is missing or stale, and lets go of the directory; one that has not begun leaves no trace. */
   close(): void {
     try {
       if (this.begun || (!this.isNew && !existsSync(this.paths.document))) this.render();
     } finally {
       this.journal.close();
       this.lock.release();
+      if (this.isNew && !this.begun) removeTraces(this.paths, this.stood);
     }
+  }
+}
+
+/** What was laid out for an eval that did not begin. */
+function removeTraces(paths: EvalPaths, stood: boolean): void {
+  try {
+    rmSync(paths.hidden, { recursive: true, force: true });
+    if (!stood) rmdirSync(paths.dir); // only if nothing else lies there
+  } catch {
+    // somebody else uses it: it stays
   }
 }

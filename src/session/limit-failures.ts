@@ -68,7 +68,10 @@ export function evalLimitReached(ledger: ActualLedger, kind: LimitKind, left: nu
   });
   switch (kind) {
     case 'rollouts':
-      return reached(`${limits.rollouts ?? 0} rollouts`, `${ledger.started + left} or more`);
+      return reached(
+        limits.rollouts === 1 ? 'one rollout' : `${limits.rollouts ?? 0} rollouts`,
+        `${ledger.started + left} or more`,
+      );
     case 'minutes':
       return reached(`${limits.minutes ?? 0} minutes`, 'more minutes');
     case 'usd':
