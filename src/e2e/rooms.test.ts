@@ -197,9 +197,13 @@ describe('verify', () => {
   }
 
   test('reaches no rollout, optimizer, model, process or socket', () => {
-    const reached = [...closure('session/verify.ts'), ...closure('report/markdown.ts')];
+    const entries = ['session/verify.ts', 'session/verify-evaluation.ts', 'cli/render-eval.ts', 'report/markdown.ts'];
+    const reached = entries.flatMap((entry) => [...closure(entry)]);
     expect(reached).toContain('engine/loop.ts');
-    expect(reached.filter((f) => /^(rollout|optimizer|models|gateway|process|taskpack|cli|tui)\//.test(f))).toEqual([]);
+    expect(reached).toContain('engine/evaluate.ts');
+    expect(
+      reached.filter((f) => /^(rollout|optimizer|models|gateway|process|taskpack|cli(?!\/render-eval)|tui)\//.test(f)),
+    ).toEqual([]);
     expect(reached.filter((f) => /^(execa|node:(net|http|https|tls|child_process))$|anthropic|openai/.test(f))).toEqual(
       [],
     );

@@ -11,7 +11,7 @@ import type { InputSource, Limits } from '../ports/inputs.ts';
 import { type Outcome, scored, unscored } from '../ports/outcome.ts';
 import type { Rollouts } from '../ports/rollouts.ts';
 import type { Task } from '../ports/task.ts';
-import { noUsage } from '../ports/usage.ts';
+import { noUsage, type Usage } from '../ports/usage.ts';
 import { ActualLedger } from './actual-ledger.ts';
 import { evalCreatedEvent, evalPlan } from './eval-first-line.ts';
 import { Hold } from './hold.ts';
@@ -33,6 +33,8 @@ export type PlayEval = {
   /** Tasks for which the skill is not meant. */
   readonly silent?: readonly string[];
   readonly opens?: boolean;
+  /** What a rollout spends; default: nothing. */
+  readonly usage?: (key: string) => Usage;
   readonly workers?: number;
   readonly latency?: (key: string) => number;
   readonly batches?: boolean;
@@ -130,7 +132,7 @@ export async function playEval(o: PlayEval): Promise<PlayedEval> {
         const result = {
           outcome,
           trajectory: null,
-          usage: noUsage,
+          usage: o.usage?.(key) ?? noUsage,
           exit: 'finished' as const,
           durationMs: 3,
           versions: {},

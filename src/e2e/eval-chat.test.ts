@@ -1,0 +1,150 @@
+import { afterAll, describe, expect, test } from 'bun:test';
+import { readdirSync, readFileSync } from 'node:fs';
+import { type Ended, expectFailure, jsonOf, removePlaces } from './binary.ts';
+import { type EvalJson, evalEvents } from './evals.ts';
+import { refusal } from './model-server.ts';
+import { writeFiles } from './own-pack.ts';
+import { bestSkill, lines, QuizSession, seedSkill, splits } from './quiz.ts';
+import { performedAgain } from './sessions.ts';
+
+afterAll(removePlaces);
+
+const json = (end: Ended): EvalJson => jsonOf(end) as unknown as EvalJson;
+const tasks = Object.values(splits).flat().length;
+const sums = Object.values(splits)
+  .flat()
+  .filter((id) => id.startsWith('sum-')).length;
+const key = 'sk-ant-e2e-0123456789abcdefghij';
+
+/** `eval` of the quiz on its server, from beside skill and pack. */
+const quizEval = (own: QuizSession) => [
+  'eval',
+  '--skill',
+  'quiz',
+  '--pack',
+  'pack',
+  '--model',
+  'openai-compatible/target',
+  '--base-url',
+  own.server.url,
+  '--key-env',
+  'none',
+];
+const dir = 'skillopt-eval-quiz';
+
+describe('a prompt pack on a local server', () => {
+  test('the backend follows from the pack; tokens, turns and reading stand beside the score', async () => {
+    const own = new QuizSession();
+    writeFiles(own.place.dir, {
+      'quiz/SKILL.md': `${seedSkill}${lines.form}\n`,
+      'best/SKILL.md': bestSkill,
+    });
+    const end = await own.succeed([...quizEval(own), '--no-skill', '--vs', 'best', '--json']);
+    const report = json(end);
+    expect(report.headline).toBe(
+      `with it ${sums} of ${tasks}, without it 0 of ${tasks}, with best ${tasks} of ${tasks}`,
+    );
+    const [skill, none, other] = report.arms;
+    for (const arm of [skill, none, other]) expect(arm).toMatchObject({ costUsd: null, turns: tasks });
+    expect([skill?.read, none?.read]).toEqual([
+      [tasks, tasks],
+      [0, 0],
+    ]);
+    const spent = (skill?.tokens ?? 0) + (none?.tokens ?? 0) + (other?.tokens ?? 0);
+    expect(spent).toBe(own.server.tokens.input + own.server.tokens.output);
+    expect(none?.tokens).toBeLessThan(skill?.tokens ?? 0);
+    expect(own.server.asked).toHaveLength(3 * tasks);
+    expect(report.comparisons).toMatchObject([
+      { against: 'no-skill', wins: sums, losses: 0 },
+      { against: 'other', wins: 0, losses: tasks - sums },
+    ]);
+    expect(own.place.read(dir, 'skillopt-eval.md')).toMatch(/^spent .* · cost unknown · \d+ tokens/m);
+    await own.succeed(['verify', dir]);
+    const again = await own.succeed([...quizEval(own), '--no-skill', '--vs', 'best', '--json']);
+    expect(json(again).headline).toBe(report.headline);
+    expect(own.server.asked).toHaveLength(3 * tasks);
+  });
+
+  test('with a price it tells what it cost, and no key stands in its files', async () => {
+    const own = new QuizSession({ provider: 'anthropic', env: { ANTHROPIC_API_KEY: key } });
+    const args = ['eval', '--skill', 'quiz', '--pack', 'pack', '--base-url', own.server.url];
+    const end = await own.succeed([...args, '--model', 'anthropic/claude-opus-4-8', '--limit', '4']);
+    expect(end.stdout).toMatch(/^result +with it 0 of 4$/m);
+    expect(end.stdout).toMatch(/^spent +4 rollouts · \$0\.\d+ · \d+ tokens · /m);
+    expect(end.stdout).toMatch(/^next +add --no-skill/m);
+    expect(end.stdout + end.stderr).not.toContain(key);
+    const files = readdirSync(own.place.path(dir), { recursive: true, encoding: 'utf8', withFileTypes: true });
+    const holds = files.filter((f) => f.isFile() && readFileSync(`${f.parentPath}/${f.name}`, 'latin1').includes(key));
+    expect(holds).toEqual([]);
+  });
+
+  test('a skill that stands in every request can’t be told to have been opened', async () => {
+    const own = new QuizSession();
+    const prompts = ['one', 'two'].map((id) => ({
+      id,
+      prompt: `How much is 1 plus 1? (${id})`,
+      checks: [{ contains: '2' }],
+      ...(id === 'two' ? { should_trigger: false } : {}),
+    }));
+    writeFiles(own.place.dir, { 'pack/tasks.json': JSON.stringify({ version: 1, name: 'few', tasks: prompts }) });
+    const end = await own.succeed([...quizEval(own), '--json']);
+    expect(json(end).headline).toBe('with it 2 of 2');
+    expect(json(end).notes).toContainEqual(
+      '1 task should not open the skill; whether it was opened can’t be told here, so they count by their checks alone',
+    );
+  });
+
+  test('a server that fails pauses it; the same command goes on', async () => {
+    const own = new QuizSession();
+    let left = 6;
+    own.server.trouble = () => (left-- > 0 ? null : refusal(401, 'authentication_error', 'no such key'));
+    const cut = await own.run([...quizEval(own), '--workers', '2', '--json']);
+    expect({ code: cut.code, error: jsonOf(cut).error }).toMatchObject({ code: 4, error: { code: 'auth' } });
+    own.server.trouble = () => null;
+    const end = await own.succeed([...quizEval(own), '--workers', '2']);
+    expect(end.stdout).toMatch(new RegExp(`^resumed +6 of ${tasks} attempts are done`, 'm'));
+    expect(performedAgain(evalEvents(own.place, dir))).toEqual([]);
+    await own.succeed(['verify', dir]);
+  });
+
+  test('a server that is not there is found before anything is spent, and nothing is left', async () => {
+    const own = new QuizSession();
+    own.server.stop();
+    const end = await own.run(quizEval(own));
+    expectFailure(end, { code: 4, what: /no connection/, where: /openai-compatible\/target/, fix: /start the server/ });
+    expect(jsonOf(await own.run([...quizEval(own), '--json'])).error).toMatchObject({ code: 'preflight' });
+    expect(readdirSync(own.place.dir).filter((n) => n.startsWith('skillopt'))).toEqual([]);
+  });
+
+  test('a limit on tokens pauses it with about what it takes', async () => {
+    const own = new QuizSession();
+    const end = await own.run([...quizEval(own), '--limit-tokens', '700', '--workers', '1']);
+    expectFailure(end, {
+      code: 2,
+      what: /^the limit of 700 tokens is reached, with \d+ rollouts left$/,
+      where: /^--limit-tokens$/,
+      fix: /^raise it to about \d+ tokens /,
+    });
+    const enough = /raise it to about (\d+) tokens/.exec(end.stderr)?.[1] ?? '0';
+    await own.succeed([...quizEval(own), '--limit-tokens', String(2 * Number(enough)), '--workers', '1']);
+    await own.succeed(['verify', dir]);
+  });
+});
+
+test('in a session its model answers, and a flag names another one', async () => {
+  const own = new QuizSession();
+  const end = await own.succeed(['eval', 'session', '--split', 'selection', '--no-skill']);
+  expect(end.stdout).toMatch(/^result +with it 0 of 6, without it 0 of 6$/m);
+  expect(new Set(own.server.asked.map((q) => q.model))).toEqual(new Set(['target']));
+  await own.succeed([
+    'eval',
+    'session',
+    '--model',
+    'openai-compatible/optimizer',
+    '--base-url',
+    own.server.url,
+    '--out',
+    'o',
+  ]);
+  expect(new Set(own.server.asked.map((q) => q.model))).toEqual(new Set(['target', 'optimizer']));
+});

@@ -1,0 +1,115 @@
+import { describe, expect, test } from 'bun:test';
+import { summaryOf } from '../cli/render-eval.ts';
+import { scored, unscored } from '../ports/outcome.ts';
+import { unknownUsage } from '../ports/usage.ts';
+import { type PlayEval, playEval } from '../session/eval-fixture.ts';
+import { columns } from './columns.ts';
+import { evalLines, renderEval } from './eval-report.ts';
+import { moneyText } from './eval-words.ts';
+
+async function reportOf(o: PlayEval) {
+  const { state } = await playEval(o);
+  const lines = evalLines(state, summaryOf(state));
+  const line = (label: string) => lines.filter((l) => l.startsWith(label)).map((l) => l.replace(/\s{2,}/g, '  '));
+  return { state, lines, line };
+}
+
+/** The skill passes these tasks, the agent alone those. */
+const passing = (skill: readonly number[], none: readonly number[]): PlayEval => ({
+  tasks: 8,
+  chance: (arm, task) => ((arm === 'skill' ? skill : none).includes(Number(task.slice(5))) ? 1 : 0),
+});
+
+describe('the first line', () => {
+  test('is the sentence that a person wants', async () => {
+    const { line } = await reportOf(passing([0, 1, 2, 3], [0]));
+    expect(line('result')).toEqual(['result  with it 4 of 8, without it 1 of 8']);
+  });
+
+  test('names another skill after those with and without it', async () => {
+    const { line } = await reportOf({
+      tasks: 2,
+      arms: ['skill', 'other', 'no-skill'],
+      chance: (arm) => (arm === 'other' ? 1 : 0),
+    });
+    expect(line('result')).toEqual(['result  with it 0 of 2, without it 0 of 2, with other 2 of 2']);
+  });
+
+  test('counts what could not be scored beside it', async () => {
+    const { line } = await reportOf({
+      ...passing([0, 1], []),
+      outcome: (_key, task) => (task === 'task-0' ? unscored('verifier-timeout', 'too slow\nhere') : null),
+    });
+    expect(line('result')).toEqual(['result  with it 1 of 7 (1 unscored), without it 0 of 7 (1 unscored)']);
+    expect(line('unscored')).toEqual(['unscored  6 verifier-timeout, such as task-0: too slow']);
+    expect(line('against')[0]).toContain('won 1, lost 0, alike 6 of 7 tasks, 1 left out (unscored)');
+    expect(line('task-0')).toEqual(['task-0  unscored  unscored']);
+  });
+});
+
+describe('the comparison and the next step', () => {
+  test.each([
+    [[0, 1, 2, 3, 4], [], 'evidence 0.97 that it helps', /^next +make it better: skillopt run --help$/],
+    [[], [0, 1, 2, 3, 4], 'evidence 0.97 that it hurts', /^next +read the trajectories of the tasks that it lost/],
+    [[0], [], 'evidence 0.50 that it helps', /^next +so few changed tasks/],
+    [[0], [1], 'no evidence either way', /^next +so few changed tasks/],
+  ])('%j against %j', async (skill, none, evidence, next) => {
+    const { line } = await reportOf(passing(skill, none));
+    expect(line('against')[0]).toContain(evidence);
+    expect(line('next')[0]).toMatch(next);
+  });
+
+  test('one arm alone asks for the one to compare with; what is spoiled comes first', async () => {
+    expect((await reportOf({ arms: ['skill'] })).line('next')[0]).toContain('add --no-skill');
+    expect((await reportOf({ infra: 1 })).line('next')[0]).toContain('mend what keeps rollouts from being scored');
+  });
+});
+
+test('what is unknown is no 0, and what a rollout did not tell makes the sums the least', async () => {
+  const usage = { inputTokens: 300, outputTokens: 100, costUsd: 0.002, requests: 2 };
+  const told = await reportOf({ ...passing([0], []), usage: () => usage });
+  expect(told.line('skill')[0]).toMatch(/^skill {2}1\/8 {2}13 % .* 400 {2}\$0\.0020 {2}2\.0 {2}0\.00 s$/);
+  expect(told.line('spent')[0]).toContain('16 rollouts · $0.032 · 6400 tokens');
+  const none = await reportOf({ ...passing([0], []), usage: () => unknownUsage });
+  expect(none.line('skill')[0]).toMatch(/\? {2}\? {2}\? {2}0\.00 s$/);
+  expect(none.line('spent')[0]).toContain('cost unknown · tokens unknown');
+  let n = 0;
+  const some = await reportOf({ ...passing([0], []), usage: () => (n++ < 2 ? unknownUsage : usage) });
+  expect(some.line('skill')[0]).toContain('≥400  ≥$0.0020');
+  expect(some.line('spent')[0]).toContain('at least $0.028 · at least 5600 tokens');
+});
+
+test('a mean stands where rewards lie between 0 and 1', async () => {
+  const soft = await reportOf({ tasks: 2, outcome: () => scored({ reward: 0.25 }, 0.25, 1, { read: null }) });
+  expect(soft.line('arm')[0]).toContain('mean');
+  expect(soft.line('skill')[0]).toMatch(/^skill {2}0\/2 {2}0 % .* 0\.250 {2}–/);
+  expect(soft.line('task-0')).toEqual(['task-0  0/1 0.25  0/1 0.25']);
+  expect((await reportOf({})).line('arm')[0]).not.toContain('mean');
+});
+
+test('the document holds the same lines, whatever a task is called or a machine has said', async () => {
+  const { state, lines } = await reportOf({ infra: 1, outcome: () => unscored('environment', '```\nlog 1 lines') });
+  const document = renderEval(state, summaryOf(state), { lines: 3, hash: 'a'.repeat(32) });
+  expect(document.split('```')).toHaveLength(3);
+  expect(document).toContain(lines[0] ?? '?');
+  expect(document).toEndWith(`\nlog 3 lines, head ${'a'.repeat(32)}\n`);
+});
+
+test('columns are aligned by what is seen', () => {
+  expect(
+    columns([
+      ['a', '', 'ü…'],
+      ['bcd', '', 'x', 'y'],
+    ]),
+  ).toEqual(['a    ü…', 'bcd  x   y']);
+});
+
+test.each([
+  [0, '$0'],
+  [0.00042, '$0.00042'],
+  [0.0123, '$0.012'],
+  [0.1, '$0.10'],
+  [12.345, '$12.35'],
+])('%d dollars', (usd, text) => {
+  expect(moneyText(usd)).toBe(text);
+});
