@@ -71,7 +71,7 @@ export async function evaluateSkill(
     ];
     for (const w of new Set(warnings)) {
       if (evaluation.isNew) evaluation.note(w);
-      io.line(`warning     ${w}`);
+      else io.line(`warning     ${w}`);
     }
     follow(evaluation, io.line);
     const onAbort = () => io.line('stopping    what runs is ended and cleaned up; once more ends at once');
@@ -103,6 +103,7 @@ export async function evaluateSkill(
 function follow(evaluation: Evaluation, line: (text: string) => void): void {
   const { created } = evaluation;
   evaluation.onEvent((event, state) => {
+    if (event.type === 'warning.raised') line(`warning     ${event.what}`);
     if (event.type !== 'rollout.finished') return;
     const { outcome, key, task } = event;
     const name = rolloutName(key);

@@ -119,7 +119,8 @@ describe('an own skill and pack', () => {
     await own.succeed([...ownEval, '--limit', '2', '--limit-rollouts', '1']).catch(() => {});
     const document = own.place.path(ownDir, 'skillopt-eval.md');
     writeFileSync(document, `${readFileSync(document, 'utf8')}mine\n`);
-    await own.succeed([...ownEval, '--limit', '2']);
+    const end = await own.succeed([...ownEval, '--limit', '2']);
+    expect(end.stdout).toMatch(/^warning .* was set aside as .*skillopt-eval\.yours-1\.md$/m);
     expect(own.place.read(ownDir, 'skillopt-eval.yours-1.md')).toEndWith('mine\n');
     expect(own.place.read(ownDir, 'skillopt-eval.md')).toStartWith('# with it ');
     await own.succeed(['verify', ownDir]);

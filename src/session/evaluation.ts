@@ -20,7 +20,6 @@ import { OwnDocument } from './own-document.ts';
  */
 export class Evaluation {
   private begun = false;
-  private readonly notes: string[] = [];
 
   private constructor(
     readonly paths: EvalPaths,
@@ -39,6 +38,8 @@ export class Evaluation {
     private readonly lock: Lock,
     /** The directory was there before. */
     private readonly stood: boolean,
+    /** What is odd and not in the log yet; files are set aside while it runs, too. */
+    private readonly notes: string[],
   ) {
     journal.onAppend((event) => fold.add(event));
   }
@@ -100,7 +101,7 @@ export class Evaluation {
       });
       const own = { ...pack, dir: paths.pack, tasks };
       const first = created ?? event;
-      const evaluation = new Evaluation(
+      return new Evaluation(
         paths,
         journal,
         logged,
@@ -114,9 +115,8 @@ export class Evaluation {
         fold,
         lock,
         stood,
+        asides,
       );
-      evaluation.notes.push(...asides);
-      return evaluation;
     } catch (e) {
       journal.close();
       throw e;
@@ -171,7 +171,6 @@ export class Evaluation {
   begin(o: { readonly versions: Readonly<Record<string, string>>; readonly workers: number }): void {
     const { logged, first, wanted } = this;
     this.document.setForeignAside();
-    this.begun = true;
     if (this.isNew) {
       const look = wanted.look === null ? null : wanted.look(this.id);
       const session = wanted.session === null ? null : { ...wanted.session, look };
@@ -181,9 +180,8 @@ export class Evaluation {
       const bounds = { budget: this.state.of, limits: { ...this.config.limits } };
       this.write({ type: 'session.resumed', program: this.parts.program, file: bounds, wanted: bounds });
     }
+    this.begun = true;
     if (logged.workers !== o.workers) this.write({ type: 'concurrency.changed', workers: o.workers });
-    for (const what of this.notes.splice(0))
-      this.write({ type: 'warning.raised', what, where: this.paths.dir, fix: '' });
     logged.lose((event) => this.write(event));
     this.render();
   }
@@ -194,15 +192,22 @@ export class Evaluation {
   }
 
   private render(): void {
-    this.journal.sync();
     this.document.setForeignAside();
+    this.tell();
     this.document.write(this.state, this.journal.position);
+  }
+
+  private tell(): void {
+    for (const what of this.notes.splice(0))
+      this.write({ type: 'warning.raised', what, where: this.paths.dir, fix: '' });
+    this.journal.sync();
   }
 
   /** Writes the report anew where it is missing or stale, and lets go of the directory; one that has not begun leaves no trace. */
   close(): void {
     try {
-      if (this.begun || (!this.isNew && !existsSync(this.paths.document))) this.render();
+      if (this.begun) this.render();
+      else if (!this.isNew) this.document.refresh(this.state, this.journal.position);
     } finally {
       this.journal.close();
       this.lock.release();

@@ -77,6 +77,12 @@ export class OwnDocument<S> {
     if (text !== null && text !== this.ours) setAside(this.path, this.onSetAside);
   }
 
+  /** Writes it where it is missing or stale; one that is the user's stays where it is. */
+  refresh(state: S, head: Head): void {
+    const text = readIfThere(this.path);
+    if (text === null || (text === this.ours && text !== this.render(state, head))) this.write(state, head);
+  }
+
   write(state: S, head: Head): void {
     const document = this.render(state, head);
     writeWhole(this.path, document);
