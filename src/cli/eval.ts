@@ -11,6 +11,7 @@ import { groundOf } from './eval-ground.ts';
 import type { EvalOptions } from './eval-options.ts';
 import { attemptLine, planLines } from './eval-progress.ts';
 import { wantedEval } from './eval-sources.ts';
+import { type LiveLine, liveLine } from './live-line.ts';
 import { priced } from './models.ts';
 import { shownDir } from './read-state.ts';
 import { renderEvaluation, summaryOf } from './render-eval.ts';
@@ -26,6 +27,7 @@ export async function evaluateSkill(
 ): Promise<void> {
   const { io, stage } = context;
   const { signal } = stage.abort;
+  const live = liveLine(io, stage.isLive);
   const odd: string[] = [];
   const ground = groundOf(dir, options);
   const base = ground?.base ?? process.cwd();
@@ -52,7 +54,7 @@ export async function evaluateSkill(
       allowUnsandboxed: options.allowUnsandboxed ?? false,
       rehearsalDelayMs: 0,
       bundled,
-      onWait: tellingWaits(io.line),
+      onWait: tellingWaits(live.line),
     });
     const { config, pack, created } = evaluation;
     const findings = await preflight([
@@ -73,8 +75,8 @@ export async function evaluateSkill(
       if (evaluation.isNew) evaluation.note(w);
       else io.line(`warning     ${w}`);
     }
-    follow(evaluation, io.line);
-    const onAbort = () => io.line('stopping    what runs is ended and cleaned up; once more ends at once');
+    follow(evaluation, live);
+    const onAbort = () => live.line('stopping    what runs is ended and cleaned up; once more ends at once');
     signal.addEventListener('abort', onAbort, { once: true });
     try {
       await runEvaluation(evaluation, {
@@ -86,10 +88,12 @@ export async function evaluateSkill(
         nowMs: () => performance.now(),
       });
     } catch (e) {
+      live.end();
       const held = evaluation.state.paused !== null; // by what the failure says: what is there is worth telling
       if (e instanceof SkilloptError && held && !io.json) for (const line of ['', ...told().lines, '']) io.line(line);
       throw e;
     } finally {
+      live.end();
       signal.removeEventListener('abort', onAbort);
     }
     const { report, lines } = told();
@@ -99,8 +103,8 @@ export async function evaluateSkill(
   }
 }
 
-/** A line for each attempt that comes to its end, and for what keeps it from going on. */
-function follow(evaluation: Evaluation, line: (text: string) => void): void {
+/** Tells of each attempt that comes to its end, and of what keeps it from going on. */
+function follow(evaluation: Evaluation, { line, progress }: LiveLine): void {
   const { created } = evaluation;
   evaluation.onEvent((event, state) => {
     if (event.type === 'warning.raised') line(`warning     ${event.what}`);
@@ -118,6 +122,6 @@ function follow(evaluation: Evaluation, line: (text: string) => void): void {
     }
     const { opens } = created.environment;
     const passed = outcome.status === 'scored' ? judged(outcome, of, arm, opens).passed : null;
-    line(attemptLine(state(), task, arm, passed));
+    progress(attemptLine(state(), task, arm, passed));
   });
 }

@@ -256,6 +256,20 @@ describe('in a session', () => {
   });
 });
 
+test('in a terminal one line tells how far it is, and the report stays', async () => {
+  const own = ownPack();
+  own.block([splits.test[0]]);
+  const terminal = own.inTerminal([...ownEval, '--no-skill', '--workers', '2'], { columns: 100, rows: 40 });
+  await terminal.waitFor(/^ {2}\d+ of 16 +\S+ · .* · post-office \d+\/\d+, no skill 0\/\d+$/m);
+  own.free();
+  expect(await terminal.ended).toEqual({ code: 0, signal: null });
+  const history = await terminal.history();
+  expect(history).toMatch(/^result +with it \d of 8, without it 0 of 8$/m);
+  expect(history).not.toMatch(/\d of 16 /);
+  expect(terminal.onAlternateScreen).toBe(false);
+  await terminal.close();
+});
+
 test.each([
   [['eval'], /^no skill is named$/, /^--skill$/],
   [['eval', '--skill', 'example:hello-harbor'], /^no pack is named/, /^--pack$/],
