@@ -1,21 +1,24 @@
 import { existsSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { CONFIG_FILE, checkConfig, loadConfig } from '../config/load.ts';
+import type { Layers } from '../config/layers.ts';
+import { CONFIG_FILE, readConfigFile } from '../config/load.ts';
 import type { Config } from '../config/schema.ts';
-import { makeSplits } from '../engine/splits.ts';
 import type { RunState } from '../events/run-state.ts';
 import { diskFailure } from '../journal/journal.ts';
 import { fail } from '../ports/failure.ts';
 import { shellWord } from '../ports/printable.ts';
-import type { Pack, Task } from '../ports/task.ts';
 import { checkPackCopy, checkSkillCopy } from '../session/copies.ts';
+import { effectiveConfig } from '../session/effective-config.ts';
 import type { EvalWanted } from '../session/eval-copies.ts';
-import type { SeedSkill } from '../session/first-lines.ts';
+import { type SeedSkill, splitsOfPack } from '../session/first-lines.ts';
+import { loggedOf } from '../session/logged-of.ts';
 import { sessionPaths } from '../session/paths.ts';
 import { recordLook } from '../session/second-look.ts';
 import { copyTree } from '../taskpack/copy.ts';
 import { copyAnyPack, readAnyPack } from '../taskpack/read-any-pack.ts';
+import type { EvalOverrides } from './eval-config.ts';
 import type { EvalOptions } from './eval-options.ts';
+import { fileAndEnvironmentIfThere } from './layered-config.ts';
 import { readState, shownDir } from './read-state.ts';
 import { renderSession } from './render-session.ts';
 import { bundleOf, sources } from './sources.ts';
@@ -24,20 +27,30 @@ import { bundleOf, sources } from './sources.ts';
 export type Ground = {
   /** Folder that relative paths of the ground's config start from. */
   readonly base: string;
+  readonly layers: Layers;
   readonly config: Config;
   readonly state: RunState | null;
   readonly split: 'train' | 'selection' | 'test';
   readonly dir: string;
 };
 
+/** Is a session meant? */
+export function isInSession(dir: string | undefined, o: Pick<EvalOptions, 'pack'>): boolean {
+  return dir !== undefined || (o.pack === undefined && existsSync(resolve(CONFIG_FILE)));
+}
+
 /**
  * The session that is meant: the directory that is named, or this one when a config lies here and no pack is named.
  * Null = there is none. Throws `usage` for a test split that is still sealed.
  */
-export function groundOf(dir: string | undefined, o: EvalOptions): Ground | null {
+export function groundOf(
+  dir: string | undefined,
+  o: Pick<EvalOptions, 'pack' | 'split'>,
+  overrides: EvalOverrides,
+): Ground | null {
   const path = resolve(dir ?? '.');
   const paths = sessionPaths(path);
-  if (dir === undefined && (o.pack !== undefined || !existsSync(join(path, CONFIG_FILE)))) {
+  if (!isInSession(dir, o)) {
     if (o.split === undefined) return null;
     throw fail(
       'usage',
@@ -57,14 +70,13 @@ export function groundOf(dir: string | undefined, o: EvalOptions): Ground | null
     );
   const state = existsSync(paths.log) ? readState(path).state : null;
   const begun = state?.session ? state : null;
-  const config = existsSync(paths.config)
-    ? loadConfig(paths.config)
-    : begun
-      ? checkConfig(begun.session?.config, paths.log)
-      : loadConfig(paths.config); // tells that there is none
+  const logged = loggedOf(paths);
+  const file = fileAndEnvironmentIfThere(paths.config);
+  if (file === null && logged.created === null) readConfigFile(paths.config); // tells that there is none
+  const { config, layers } = effectiveConfig(file, overrides, logged, paths);
   const split = o.split ?? 'selection';
   if (split === 'test' && (begun === null || begun.finalized === null)) throw sealed(path, begun);
-  return { base: path, config, state: begun, split, dir: path };
+  return { base: path, layers, config, state: begun, split, dir: path };
 }
 
 function sealed(path: string, state: RunState | null) {
@@ -98,17 +110,11 @@ export function sessionPart(
       await copyAnyPack(paths.pack, to);
     },
     tasksOf(pack) {
-      const ids = state?.splits ? state.tasks[split] : splitsOf(pack, g.config)[split];
+      const ids = state?.splits ? state.tasks[split] : splitsOfPack(pack, g.config)[split].map((t) => t.id);
       const tasks = ids.flatMap((id) => pack.tasks.find((t) => t.id === id) ?? []);
       return { of: tasks.length, tasks };
     },
   };
-}
-
-function splitsOf(pack: Pack, config: Config): Readonly<Record<Ground['split'], readonly string[]>> {
-  const splits = makeSplits(pack.tasks as readonly Task[], config.splits, config.seed);
-  const ids = (list: readonly { readonly id: string }[]) => list.map((t) => t.id);
-  return { train: ids(splits.train), selection: ids(splits.selection), test: ids(splits.test) };
 }
 
 /** The best skill of a session that has begun, with its bundled files, copied as a seed is; null = it has not begun. */

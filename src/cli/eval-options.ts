@@ -1,5 +1,7 @@
+import type { OverrideOptions } from './override-options.ts';
+
 /** The command line of `eval`. */
-export type EvalOptions = {
+export type EvalOptions = OverrideOptions & {
   readonly skill?: string;
   readonly pack?: string;
   readonly split?: 'train' | 'selection' | 'test';

@@ -1,20 +1,35 @@
 import { existsSync } from 'node:fs';
 import { basename, join, resolve } from 'node:path';
 import { hostEnvironment, namedSecrets } from '../config/environment.ts';
+import type { Config } from '../config/schema.ts';
 import { fail } from '../ports/failure.ts';
 import { printableName } from '../ports/printable.ts';
 import type { EvalWanted } from '../session/eval-copies.ts';
 import { drawTasks } from '../session/eval-first-line.ts';
 import type { SeedSkill } from '../session/first-lines.ts';
 import { exampleName } from './bundled.ts';
-import { evalConfig } from './eval-config.ts';
-import { bestOf, type Ground, sessionPart } from './eval-ground.ts';
+import { type EvalOverrides, evalConfig, flagsGround } from './eval-config.ts';
+import { bestOf, type Ground, isInSession, sessionPart } from './eval-ground.ts';
 import type { EvalOptions } from './eval-options.ts';
+import { environment, type Flags } from './layered-config.ts';
 import { shownDir } from './read-state.ts';
 import { skillFolder, sources } from './sources.ts';
 
 /** An eval as it is wanted, where it lies, and whether all that it would run comes with this program. */
 export type Wanting = { readonly wanted: EvalWanted; readonly out: string; readonly bundled: boolean };
+
+/** The command line with what `--set` and its like say of skill, pack and place; outside of a session variables, too. */
+export function evalOptions(dir: string | undefined, o: EvalOptions, flags: Flags): EvalOptions {
+  const named = (key: string, list: EvalOverrides) => {
+    const value = list.findLast((x) => x.key === key)?.value;
+    return typeof value === 'string' ? { [key]: value } : {};
+  };
+  const set = { ...named('skill', flags.overrides), ...named('pack', flags.overrides), ...o };
+  const out = set.out ?? flags.outRoot ?? undefined;
+  const surroundings = isInSession(dir, set) ? [] : environment();
+  const all = { ...named('skill', surroundings), ...named('pack', surroundings), ...set };
+  return out === undefined ? all : { ...all, out };
+}
 
 type Named = { readonly from: string; readonly import: (to: string) => Promise<SeedSkill> };
 
@@ -22,6 +37,7 @@ type Named = { readonly from: string; readonly import: (to: string) => Promise<S
 export function wantedEval(
   o: EvalOptions,
   ground: Ground | null,
+  overrides: EvalOverrides,
   now: () => string,
   onWarning: (text: string) => void,
 ): Wanting {
@@ -38,9 +54,10 @@ export function wantedEval(
       ...(o.withoutSkill ? [{ arm: 'no-skill' as const, importSkill: null }] : []),
       ...(other === null ? [] : [{ arm: 'other' as const, importSkill: other.import }]),
     ],
-    configOf: async (pack) => evalConfig(pack, o, ground?.config ?? null, skill.from, part.packFrom),
+    configOf: (pack) =>
+      evalConfig(pack, o, ground?.layers ?? flagsGround(skill.from, part.packFrom), overrides, ground === null),
     tasksOf(pack, config) {
-      const { of, tasks } = part.tasksOf(pack, config);
+      const { of, tasks } = measurable(part.tasksOf(pack, config), config.optimize);
       return { of, tasks: drawTasks(tasks, limit, config.seed) };
     },
     attempts: o.repeat ?? 1,
@@ -50,6 +67,19 @@ export function wantedEval(
   const own = ground !== null && o.skill === undefined && isExample(ground.config.skill);
   const bundled = isExample(part.packFrom) && (own || isExample(skill.from)) && (o.vs === undefined || isExample(o.vs));
   return { wanted, out, bundled };
+}
+
+/** Where the description is measured, only tasks that say whether the skill is meant for them. */
+function measurable(all: ReturnType<EvalWanted['tasksOf']>, optimize: Config['optimize']): typeof all {
+  if (optimize === 'body') return all;
+  const tasks = all.tasks.filter((t) => t.shouldTrigger !== null);
+  if (tasks.length > 0) return { of: tasks.length, tasks };
+  throw fail(
+    'pack',
+    'no task says whether the skill is meant for it, and the description is what is measured',
+    'optimize',
+    'add "should_trigger": true or false to the tasks, or set "optimize": "body"',
+  );
 }
 
 function skillOf(o: EvalOptions, ground: Ground | null, onWarning: (text: string) => void): Named {

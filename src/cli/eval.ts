@@ -7,10 +7,12 @@ import { Evaluation } from '../session/evaluation.ts';
 import { stopped } from '../session/foreign-ends.ts';
 import { runEvaluation } from '../session/run-evaluation.ts';
 import type { CommandContext } from './context.ts';
-import { groundOf } from './eval-ground.ts';
+import { unused } from './eval-config.ts';
+import { groundOf, isInSession } from './eval-ground.ts';
 import type { EvalOptions } from './eval-options.ts';
 import { attemptLine, planLines } from './eval-progress.ts';
-import { wantedEval } from './eval-sources.ts';
+import { evalOptions, wantedEval } from './eval-sources.ts';
+import { environment, flagsOf } from './layered-config.ts';
 import { type LiveLine, liveLine } from './live-line.ts';
 import { priced } from './models.ts';
 import { shownDir } from './read-state.ts';
@@ -22,17 +24,22 @@ import { learner, preflight, redactor, sessionParts, taskNotes, wiredEval, worke
 /** Measures a skill, goes on with a measurement that was stopped, or shows the report of one that has finished. */
 export async function evaluateSkill(
   dir: string | undefined,
-  options: EvalOptions,
+  typed: EvalOptions,
   context: CommandContext,
 ): Promise<void> {
   const { io, stage } = context;
   const { signal } = stage.abort;
   const live = liveLine(io, stage.isLive);
   const odd: string[] = [];
-  const ground = groundOf(dir, options);
+  const flags = flagsOf(typed);
+  const options = evalOptions(dir, typed, flags);
+  const overrides = isInSession(dir, options) ? flags.overrides : [...environment(), ...flags.overrides];
+  for (const taken of flags.taken) io.line(`taken       ${taken}`);
+  for (const flag of unused(flags.overrides)) io.line(`ignored     ${flag}: an eval has no use for it`);
+  const ground = groundOf(dir, options, flags.overrides);
   const base = ground?.base ?? process.cwd();
   const { importSkill: _skill, importPack: _pack, render: _render, ...parts } = sessionParts(base, () => {});
-  const { wanted, out, bundled } = wantedEval(options, ground, parts.now, (w) => odd.push(w));
+  const { wanted, out, bundled } = wantedEval(options, ground, overrides, parts.now, (w) => odd.push(w));
   const evaluation = await Evaluation.open(out, wanted, { ...parts, render: renderEvaluation });
   const told = (): { readonly report: EvalReport; readonly lines: readonly string[] } => {
     const state = { ...evaluation.state, created: evaluation.created };

@@ -86,13 +86,14 @@ export async function wired(session: Session, base: string, o: BackendOptions): 
 
 /** The backend of an eval, and the model that it asks. */
 export async function wiredEval(
-  evaluation: Pick<Evaluation, 'config' | 'id' | 'pack' | 'bundledFiles'>,
+  evaluation: Pick<Evaluation, 'config' | 'id' | 'pack' | 'bundledFiles' | 'created'>,
   base: string,
   o: BackendOptions & { readonly bundled: boolean },
 ): Promise<Omit<Wired, 'proposals'>> {
-  const { config, id, pack, bundledFiles: files } = evaluation;
+  const { config, id, pack, bundledFiles: files, created } = evaluation;
+  const name = created.arms[0]?.name ?? '';
   const { target, rollouts } = await wiredBackend(
-    { config, id, pack, skill: { files } },
+    { config, id, pack, skill: { name, files } },
     modelMaker(base, o.onWait),
     o,
   );
@@ -111,7 +112,7 @@ async function wiredBackend(
 
 /** What rollouts are made for: a session or an eval. */
 type Measured = Pick<Session, 'config' | 'id' | 'pack'> & {
-  readonly skill?: { readonly files: readonly string[] };
+  readonly skill?: Pick<Session['skill'], 'name' | 'files'>;
 };
 
 type BackendOptions = {

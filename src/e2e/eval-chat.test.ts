@@ -6,6 +6,7 @@ import { refusal } from './model-server.ts';
 import { writeFiles } from './own-pack.ts';
 import { bestSkill, lines, QuizSession, seedSkill, splits } from './quiz.ts';
 import { performedAgain } from './sessions.ts';
+import { TidesSession, tasks as tidesTasks } from './tides.ts';
 
 afterAll(removePlaces);
 
@@ -128,6 +129,48 @@ describe('a prompt pack on a local server', () => {
     const enough = /raise it to about (\d+) tokens/.exec(end.stderr)?.[1] ?? '0';
     await own.succeed([...quizEval(own), '--limit-tokens', String(2 * Number(enough)), '--workers', '1']);
     await own.succeed(['verify', dir]);
+  });
+});
+
+test('where a session optimizes the description, opening is what is measured', async () => {
+  const own = new TidesSession();
+  const seed = json(await own.succeed(['eval', 'session', '--json']));
+  expect(seed.headline).toBe('with it 2 of 8');
+  expect(seed.arms[0]).toMatchObject({ read: [2, 8], keptShut: { shut: 2, told: 4, of: 4 } });
+  expect(seed.notes.join('\n')).toContain('measured is the description');
+  await own.succeed(['run', 'session']);
+  expect((await own.succeed(['eval', 'session'])).stdout).toMatch(/^result +with it 8 of 8$/m);
+  expectFailure(await own.run(['eval', 'session', '--no-skill', '--out', 'o']), {
+    code: 2,
+    what: /^the description is what is measured, /,
+    where: /^--no-skill$/,
+    fix: /--vs$/,
+  });
+  // outside of a session, by a key of the config
+  const args = ['eval', '--skill', 'tides', '--pack', 'pack', '--model', 'openai-compatible/target'];
+  const outside = [...args, '--base-url', own.server.url, '--set', 'optimize=description', '--json'];
+  expect(json(await own.succeed(outside)).headline).toBe(`with it 6 of ${tidesTasks.length}`);
+});
+
+test('keys of the config are set by --set, by SkillOpt’s names and by variables; what says nothing to an eval is told', async () => {
+  const own = new QuizSession();
+  const model = JSON.stringify({ model: 'openai-compatible/target', baseUrl: own.server.url, keyEnv: null });
+  const base = ['eval', '--skill', 'quiz', '--pack', 'pack', '--limit', '2'];
+  const set = await own.succeed([...base, '--set', `model=${model}`, '--set', 'gate.rule=careful']);
+  expect(set.stdout).toMatch(/^ignored +--set gate\.rule=careful: an eval has no use for it$/m);
+  expect(set.stdout).toMatch(/^result +with it 0 of 2$/m);
+  const env = { SKILLOPT_MODEL: model, SKILLOPT_SKILL: 'quiz', SKILLOPT_WORKERS: '1' };
+  const byVariable = await own.succeed(['eval', '--pack', 'pack', '--limit', '2', '--out', 'variables'], env);
+  expect(byVariable.stdout).toMatch(/ · 1 at a time$/m);
+  const [first] = evalEvents(own.place, 'variables');
+  expect(first).toMatchObject({ config: { workers: 1 }, environment: { model: 'openai-compatible/target' } });
+  const seeds = await own.succeed([...base, '--set', `model=${model}`, '--set', 'seed=2', '--out', 'seeds']);
+  expect(seeds.stdout).toMatch(/^note +2 of \d+ tasks, drawn by the seed 2/m);
+  expectFailure(await own.run([...base, '--set', 'modle=x']), {
+    code: 2,
+    what: /^unknown key modle$/,
+    where: /^--set modle=x$/,
+    fix: /did you mean model\?/,
   });
 });
 

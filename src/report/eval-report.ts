@@ -72,7 +72,7 @@ export function evalReport(
     for (const t of state.trajectories) {
       if (t.task !== task) continue;
       const list = byArm[t.arm] ?? [];
-      list.push(`${texts}/${t.hash.slice(0, 2)}/${t.hash}.txt`);
+      list.push(`${texts}/${t.hash}.txt`);
       byArm[t.arm] = list;
     }
     return byArm;
@@ -244,7 +244,9 @@ function next(state: EvalState, summary: EvalSummary): string {
   const unscored = summary.arms.reduce((n, a) => n + a.unscored, 0);
   if (unscored > scored) return 'mend what keeps rollouts from being scored first; no number here can be trusted';
   const [against] = summary.comparisons;
-  if (against === undefined) return 'add --no-skill: what the agent does without it is the number to compare with';
+  if (against === undefined && state.created?.config.optimize !== 'description')
+    return 'add --no-skill: what the agent does without it is the number to compare with';
+  if (against === undefined) return 'make the description better: skillopt run --help';
   if (against.evidence < ENOUGH || against.wins === against.losses)
     return 'so few changed tasks can’t tell it from chance: more tasks tell most, --repeat 3 tells some';
   if (against.wins < against.losses) return 'read the trajectories of the tasks that it lost; --json lists their files';

@@ -122,6 +122,9 @@ export function evalNotes(state: EvalState, summary: EvalSummary): readonly stri
               : `: opened in ${shut.told - shut.shut} of ${shut.told}, which counts as not passed${blind > 0 ? `; ${blind} that can’t tell count by their checks alone` : ''}`
           }`,
         ]),
+    ...(created.config.optimize === 'description'
+      ? ['measured is the description: passed where the skill was opened and should be, or was not and should not']
+      : []),
     ...(environment.opens ? [] : ['the whole skill stands in each request: "read" says only that it was sent']),
     ...(state.environmentChanged === null ? [] : [`the environment changed on the way: ${state.environmentChanged}`]),
     ...(session === null ? [] : [splitNote(session)]),

@@ -27,7 +27,7 @@ export type EvalWanted = {
   readonly importPack: (to: string) => Promise<void>;
   readonly packFrom: string;
   /** The config, which may depend on the kind of the pack; throws what keeps it from being used. */
-  readonly configOf: (pack: Pack) => Promise<Config>;
+  readonly configOf: (pack: Pack) => { readonly config: Config; readonly placeOf: (key: string) => string };
   /** The tasks that there are, and those of them that are measured. */
   readonly tasksOf: (pack: Pack, config: Config) => { readonly of: number; readonly tasks: readonly Task[] };
   readonly attempts: number;
@@ -48,8 +48,8 @@ export async function readSources(paths: EvalPaths, wanted: EvalWanted, parts: E
   const to = join(paths.next, 'pack');
   await wanted.importPack(to);
   const pack = await parts.readPack(to);
-  const config = await wanted.configOf(pack);
-  await parts.refuseSecrets(config, paths.dir);
+  const { config, placeOf } = wanted.configOf(pack);
+  await parts.refuseSecrets(config, placeOf);
   const arms: ReadArm[] = [];
   for (const { arm, importSkill } of wanted.arms)
     arms.push({ arm, skill: importSkill === null ? null : await importSkill(join(paths.next, 'skills', arm)) });

@@ -9,7 +9,7 @@ import type { EventOf } from '../events/events.ts';
 import { fail } from '../ports/failure.ts';
 import { sha256, shortHash } from '../ports/hash.ts';
 import type { Pack, Task } from '../ports/task.ts';
-import { environmentFingerprint, packName, type SeedSkill } from './first-lines.ts';
+import { environmentFingerprint, packName, requireShown, type SeedSkill } from './first-lines.ts';
 
 /** The rules by which an eval is drawn. */
 const EVAL_RULES = ['eval@1'] as const;
@@ -41,6 +41,7 @@ export function armKey(skill: SeedSkill | null): string {
 /** The first line of an eval, without the versions of what takes part. */
 export function evalCreatedEvent(o: EvalOptions): EventOf<'eval.created'> {
   const { config } = o;
+  requireShown(config);
   return {
     type: 'eval.created',
     eval: o.id,
@@ -73,7 +74,7 @@ export function evalCreatedEvent(o: EvalOptions): EventOf<'eval.created'> {
       passThreshold: config.gate.passThreshold,
       fingerprint: environmentFingerprint(config, ''),
       versions: {},
-      opens: config.backend !== 'chat',
+      opens: config.backend !== 'chat' || config.optimize === 'description',
     },
     config: { ...config },
     limits: { ...config.limits },
@@ -120,9 +121,9 @@ export function drawTasks<T extends Pick<Task, 'hash'>>(
 
 /** Keys of a config that an eval's outcomes depend on. */
 function ground(config: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
-  const { backend, agent, model, timeouts, gate } = config;
+  const { backend, agent, model, timeouts, optimize, gate } = config;
   const { passThreshold } = gate as Config['gate'];
-  return { backend, agent, model, timeouts, gate: { passThreshold } };
+  return { backend, agent, model, timeouts, optimize, gate: { passThreshold } };
 }
 
 /** In what the eval that is wanted now differs from the one that has begun, in words; empty = it is the same. */

@@ -71,7 +71,7 @@ function requireEditable(skill: SeedSkill): void {
 }
 
 /** Only what shows which skill it opens can be measured by its description. */
-function requireShown(config: Config): void {
+export function requireShown(config: Config): void {
   if (config.optimize === 'body' || config.backend === 'chat') return;
   throw fail(
     'config',
@@ -133,6 +133,12 @@ function splitsOf(created: EventOf<'session.created'>): Splits {
   const { splits, optimize } = configOf(created);
   const wanted = created.fork ? keptSplits(created.fork, tasks) : splits;
   return (optimize === 'description' ? makeTriggerSplits : makeSplits)(tasks, wanted, created.seed);
+}
+
+/** The splits that a config makes of a pack, for a session that has not begun. */
+export function splitsOfPack(pack: Pack, config: Config): Splits {
+  const tasks = pack.tasks.map((task) => packTaskOf(task, config.optimize));
+  return (config.optimize === 'description' ? makeTriggerSplits : makeSplits)(tasks, config.splits, config.seed);
 }
 
 /** A task that is still there keeps its split. A new one goes to train, or to the tasks that have the same instruction. */

@@ -1,7 +1,7 @@
 import { configSchemaText, isOurSchema } from '../config/json-schema.ts';
 import { diskFailure } from '../journal/journal.ts';
 import { writeWhole } from '../journal/texts.ts';
-import { readIfThere } from './derived-files.ts';
+import { readIfThere } from './own-document.ts';
 import type { SessionPaths } from './paths.ts';
 
 /**

@@ -1,6 +1,7 @@
 import { type Command, Option } from 'commander';
 import type { CommandContext } from '../context.ts';
 import type { EvalOptions } from '../eval-options.ts';
+import { cfgOption, setOption } from '../override-options.ts';
 import { PLAIN } from '../show.ts';
 import { amount, count, minutes } from '../values.ts';
 
@@ -50,6 +51,8 @@ export function evalCommand(program: Command, context: CommandContext): void {
       ]),
     )
     .option('--agent <name>', 'on local: what does the tasks, such as rehearsal')
+    .addOption(setOption())
+    .addOption(cfgOption())
     .option('--workers <n>', 'rollouts at a time', count)
     .option('--limit-rollouts <n>', 'hard limit on rollouts started', count)
     .option('--limit-minutes <n>', 'hard limit on the running time', minutes)
