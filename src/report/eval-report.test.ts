@@ -47,12 +47,16 @@ describe('the first line', () => {
   });
 });
 
+const every = [0, 1, 2, 3, 4, 5, 6, 7];
+
 describe('the comparison and the next step', () => {
   test.each([
     [[0, 1, 2, 3, 4], [], 'evidence 0.97 that it helps', /^next +make it better: skillopt run --help$/],
     [[], [0, 1, 2, 3, 4], 'evidence 0.97 that it hurts', /^next +read the trajectories of the tasks that it lost/],
     [[0], [], 'evidence 0.50 that it helps', /^next +so few changed tasks/],
     [[0], [1], 'no evidence either way', /^next +so few changed tasks/],
+    [[], [], 'no evidence either way', /^next +nothing passes, whatever the arm: /],
+    [every, every, 'no evidence either way', /^next +all passes, whatever the arm: bring harder tasks$/],
   ])('%j against %j', async (skill, none, evidence, next) => {
     const { line } = await reportOf(passing(skill, none));
     expect(line('against')[0]).toContain(evidence);

@@ -247,6 +247,10 @@ function next(state: EvalState, summary: EvalSummary): string {
   if (against === undefined && state.created?.config.optimize !== 'description')
     return 'add --no-skill: what the agent does without it is the number to compare with';
   if (against === undefined) return 'make the description better: skillopt run --help';
+  const shares = summary.arms.map((a) => a.share);
+  if (shares.every((s) => s === 1)) return 'all passes, whatever the arm: bring harder tasks';
+  if (shares.every((s) => s === 0))
+    return 'nothing passes, whatever the arm: read what was done (--json lists the files) and whether the tasks say what they check';
   if (against.evidence < ENOUGH || against.wins === against.losses)
     return 'so few changed tasks can’t tell it from chance: more tasks tell most, --repeat 3 tells some';
   if (against.wins < against.losses) return 'read the trajectories of the tasks that it lost; --json lists their files';
