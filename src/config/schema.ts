@@ -64,9 +64,23 @@ export const configShape = z.strictObject({
         .min(1)
         .max(200)
         .default(24)
-        .describe('most model calls of one reflection, its repair turn not counted'),
+        .describe('most model calls of one reader, its repair turn not counted'),
+      minibatchSize: z
+        .number()
+        .int()
+        .positive()
+        .nullable()
+        .default(null)
+        .describe('most failing trajectories that one reader is shown; null: all, split evenly over the readers'),
+      readers: z
+        .number()
+        .int()
+        .min(1)
+        .max(16)
+        .default(1)
+        .describe('conversations side by side in one reflection, each with failing trajectories of its own'),
     })
-    .default({ form: 'auto', maxCalls: 24 })
+    .default({ form: 'auto', maxCalls: 24, minibatchSize: null, readers: 1 })
     .describe('how failures are read'),
   allowUnsandboxed: z
     .boolean()
@@ -77,6 +91,13 @@ export const configShape = z.strictObject({
     .default('1')
     .transform(String)
     .describe('seed of the splits and of all other randomness'),
+  taskLimit: z
+    .number()
+    .int()
+    .min(2)
+    .nullable()
+    .default(null)
+    .describe('most tasks of each split, drawn by the seed from what it would hold; null: all'),
   splits: splitsConfig
     .default({ ratio: { train: 1, selection: 1, test: 1 } })
     .describe('a ratio, or three lists of task ids; at least 2 tasks each'),
@@ -105,8 +126,29 @@ export const configShape = z.strictObject({
         .default(12)
         .describe('rounds without a kept edit after which train is swept again'),
       memory: z.boolean().default(true).describe('a text proposed again goes on from its points'),
+      steps: z
+        .number()
+        .int()
+        .positive()
+        .nullable()
+        .default(null)
+        .describe('most steps (gates): the search ends after so many; null: no such end'),
+      epochs: z
+        .number()
+        .int()
+        .positive()
+        .nullable()
+        .default(null)
+        .describe('most epochs, each from one full sweep of train to the next; null: no such end'),
+      batchSize: z
+        .number()
+        .int()
+        .positive()
+        .nullable()
+        .default(null)
+        .describe('most failing train tasks that one round works on; null: all that fail'),
     })
-    .default({ draftSize: 8, dryRounds: 12, memory: true })
+    .default({ draftSize: 8, dryRounds: 12, memory: true, steps: null, epochs: null, batchSize: null })
     .describe('how the search goes'),
   budget: z
     .strictObject({

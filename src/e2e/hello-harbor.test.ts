@@ -191,6 +191,7 @@ async function search(sessionSeed: string): Promise<readonly Decision[]> {
   const optimizer = createRehearsalOptimizer({ edits });
   const shown = new Map<string, { readonly task: string; readonly trajectory: Trajectory }>();
   const [train, selection, testTasks] = splitNames.map((s) => splitOf(s).map(taskOf)) as [Task[], Task[], Task[]];
+  const { draftSize, dryRounds, memory } = config.search;
   const plan: LoopPlan = {
     rule: 'loop@2',
     sessionSeed,
@@ -201,7 +202,7 @@ async function search(sessionSeed: string): Promise<readonly Decision[]> {
     test: testTasks,
     gate: config.gate,
     editBudget: config.editBudget,
-    search: config.search,
+    search: { draftSize, dryRounds, memory },
     budget: config.budget.rollouts,
     seedAttempt: 'fresh',
   };

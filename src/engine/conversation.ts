@@ -11,7 +11,15 @@ import type { LoopPlan } from './plan.ts';
 /** Ends the search (or the finalize) at the place where it is thrown; whoever holds planned work drops it on the way. */
 export class Stop {
   constructor(
-    readonly cause: 'budget' | 'limit' | 'stopped' | 'ceiling' | 'plateau' | 'optimizer-failed' | 'measurement-broken',
+    readonly cause:
+      | 'completed'
+      | 'budget'
+      | 'limit'
+      | 'stopped'
+      | 'ceiling'
+      | 'plateau'
+      | 'optimizer-failed'
+      | 'measurement-broken',
   ) {}
 }
 

@@ -5,7 +5,7 @@ import { type Conversation, EnvironmentChanged, type Settled, Stop } from './con
 import { incumbentBlock, sweep } from './measure.ts';
 import type { LoopPlan } from './plan.ts';
 import { COVERAGE_GAP, DROP_AFTER, FUTILITY, type GateRule, gateRule, LEAST_COVERAGE } from './rules.ts';
-import { type Cell, cellOf, dropDraft, emptyBank, type SearchState, scoreOf, shown } from './state.ts';
+import { type Cell, cellOf, dropDraft, emptyBank, isLastStep, type SearchState, scoreOf, shown } from './state.ts';
 import { signFlipAtMost, signFlipP, signTestAtMost, signTestP } from './stats.ts';
 
 type Metric = LoopPlan['gate']['metric'];
@@ -161,6 +161,7 @@ export async function consider(plan: LoopPlan, s: SearchState, talk: Conversatio
   }
   s.steps++;
   s.gateCut = cut !== null;
+  if (cut === null) s.gates++;
   const dropped =
     verdict.action === 'reject' && (undone || plan.gate.rule === 'skillopt' || s.rejectedInRow + 1 >= DROP_AFTER);
   await talk.decide({
@@ -228,6 +229,7 @@ async function accept(plan: LoopPlan, s: SearchState, talk: Conversation, tally:
     text: s.incumbent,
   });
   await talk.decide({ type: 'incumbent.changed', from: before, to: skill, why: 'accepted' });
+  if (isLastStep(plan, s)) return;
   const still = plan.train.map((t) => t.id).filter((t) => s.train.get(t) !== 1);
   await sweep(plan, s, talk, still, 'after the acceptance');
 }

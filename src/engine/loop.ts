@@ -14,6 +14,7 @@ import {
   type Cell,
   emptyBank,
   failingTasks,
+  isLastStep,
   type RoundEdits,
   type SearchState,
   scoreOf,
@@ -76,6 +77,8 @@ class Search {
   /** Full sweeps in a row with nothing failing and nothing to gate; with no edit kept in between. */
   private quiet = 0;
   private barren = 0;
+  /** Epochs that are over. */
+  private epochs = 0;
   private keptSinceSweep = false;
   /** The seed's outcomes on selection, in the split's order. */
   private seedCells: readonly Cell[] = [];
@@ -199,10 +202,12 @@ class Search {
       }
       if (failingTasks(plan, s).length === 0 || this.dry >= plan.search.dryRounds) {
         if (unseen(s) > 0) await this.gate();
+        if (plan.search.epochs !== undefined && this.epochs + 1 >= plan.search.epochs) throw new Stop('completed');
         await this.sweepAll(
           'sweep',
           plan.train.map((t) => t.id),
         );
+        this.epochs++;
       }
       const failing = failingTasks(plan, s);
       if (failing.length === 0) continue;
@@ -213,7 +218,9 @@ class Search {
 
   /** A draft that undid itself has kept nothing: its round was a dry one. */
   private async gate(): Promise<void> {
-    if (await consider(this.plan, this.s, this.talk, this.ops)) return;
+    const met = await consider(this.plan, this.s, this.talk, this.ops);
+    if (isLastStep(this.plan, this.s)) throw new Stop('completed');
+    if (met) return;
     this.dry = this.dryBefore + 1;
     this.keptSinceSweep = false;
   }
@@ -281,11 +288,12 @@ class Search {
     const shuffled = [...failing]
       .map((t) => [shortHash(`${plan.sessionSeed}|${s.rounds}|show|${t}`), t] as const)
       .sort(([a], [b]) => (a < b ? -1 : 1))
-      .map(([, t]) => ({ task: t, rollout: s.newest.get(t) ?? '' }));
+      .map(([, t]) => ({ task: t, rollout: s.newest.get(t) ?? '' }))
+      .slice(0, plan.search.batchSize);
     const body = {
       round: s.rounds,
       skill: talk.hash(s.draftText),
-      atMost: Math.max(1, Math.min(this.most, failing.length)),
+      atMost: Math.max(1, Math.min(this.most, shuffled.length)),
       notes: [...talk.notes],
       banned: [...talk.banned],
       failing: shuffled,

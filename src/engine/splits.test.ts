@@ -184,6 +184,42 @@ describe('by lists', () => {
   });
 });
 
+describe('a limit', () => {
+  const lists: WantedSplits = {
+    train: pack(12)
+      .slice(0, 6)
+      .map((one) => one.id),
+    selection: ['t6', 't7', 't8', 't9'],
+    test: ['t10', 't11'],
+  };
+
+  test.each([
+    ['ratio', even],
+    ['lists', lists],
+  ] as const)('draws at most so many tasks of each split, the same for one seed: %s', (_, wanted) => {
+    const whole = contents(makeSplits(pack(12), wanted, 'seed'));
+    const cut = makeSplits(pack(12), wanted, 'seed', { most: 3 });
+    for (const name of splitNames) {
+      expect(cut[name].length).toBe(Math.min(3, whole[name]?.length ?? 0));
+      expect(whole[name]).toEqual(expect.arrayContaining(cut[name].map((one) => one.hash)));
+    }
+    expect(makeSplits(pack(12).toReversed(), wanted, 'seed', { most: 3 })).toEqual(cut);
+    expect(cut.warnings.join()).toContain('of the splits are not used: at most 3 of each split');
+    expect(makeSplits(pack(12), wanted, 'seed', { most: 12 })).toEqual(makeSplits(pack(12), wanted, 'seed'));
+  });
+
+  test('a higher one draws the same tasks and others; another seed others', () => {
+    const train = (limit: number, seed = 'seed') =>
+      contents(makeSplits(pack(12), lists, seed, { most: limit })).train ?? [];
+    for (let limit = 2; limit < 6; limit++) expect(train(limit + 1)).toEqual(expect.arrayContaining(train(limit)));
+    expect(new Set(Array.from({ length: 12 }, (_, seed) => train(3, `${seed}`).join())).size).toBeGreaterThan(3);
+  });
+
+  test('warnings speak of what is left', () => {
+    expect(makeSplits(pack(30), even, 'seed', { most: 4 }).warnings.join()).toContain('selection has only 4 tasks');
+  });
+});
+
 describe('warnings', () => {
   const wanted = (selection: number, testTasks: number): WantedSplits => {
     const ids = pack(30).map((one) => one.id);

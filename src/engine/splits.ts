@@ -23,12 +23,18 @@ const whyTwo =
  * Splits tasks by content. The same contents and the same seed give the same splits, whatever the tasks are called and
  * in whichever order they come. Tasks with the same instruction stay together, so that what is learned on one split
  * is never asked for again in another. With a ratio the sizes follow the largest remainder, at least two tasks each;
- * the seed decides which task goes where. Lists are taken as they are.
+ * the seed decides which task goes where. Lists are taken as they are. Of a split with more than `limit` tasks the seed
+ * draws so many; a higher limit draws the same ones and others.
  *
  * Throws `splits` for whatever could not be measured: too few tasks in all or in a split, a split of nothing,
  * impossible ratios, lists that overlap by name, content or instruction, unknown names, one content under two names.
  */
-export function makeSplits(tasks: readonly TaskRef[], wanted: WantedSplits, seed: string): Splits {
+export function makeSplits(
+  tasks: readonly TaskRef[],
+  wanted: WantedSplits,
+  seed: string,
+  limit: SplitLimit | null = null,
+): Splits {
   requireDistinct(tasks.map((task) => task.id));
   if (tasks.length < minSplitTasks * splitNames.length) {
     throw fail(
@@ -38,13 +44,8 @@ export function makeSplits(tasks: readonly TaskRef[], wanted: WantedSplits, seed
       `add ${count(minSplitTasks * splitNames.length - tasks.length)} to the pack`,
     );
   }
-  const splits = 'ratio' in wanted ? byRatio(tasks, wanted.ratio, seed) : byLists(tasks, wanted);
-  return {
-    train: inOrder(splits.train),
-    selection: inOrder(splits.selection),
-    test: inOrder(splits.test),
-    warnings: [...splits.warnings, ...sizeWarnings(splits)],
-  };
+  const whole = 'ratio' in wanted ? byRatio(tasks, wanted.ratio, seed) : byLists(tasks, wanted);
+  return finished(whole, limit, seed);
 }
 
 /**
@@ -56,13 +57,55 @@ export function splitsByRatio(
   ratio: SplitRatio,
   seed: string,
   least: number,
+  limit: SplitLimit | null = null,
 ): Splits {
   requireDistinct(strata.flat().map((task) => task.id));
   requireUniqueContent(strata.flat());
   const drawn = strata.map((tasks) => byRatio(tasks, ratio, seed, least));
   const all = (name: SplitName) => inOrder(drawn.flatMap((parts) => parts[name]));
-  const splits = { train: all('train'), selection: all('selection'), test: all('test') };
-  return { ...splits, warnings: [...new Set(drawn.flatMap((parts) => parts.warnings)), ...sizeWarnings(splits)] };
+  const warnings = [...new Set(drawn.flatMap((parts) => parts.warnings))];
+  return finished({ train: all('train'), selection: all('selection'), test: all('test'), warnings }, limit, seed);
+}
+
+/** How many tasks of a split are drawn at most; at least one of each kind is, where there are several. */
+export type SplitLimit = { readonly most: number; readonly kindOf?: (task: TaskRef) => string };
+
+/** The splits in their order and within their limit, with what is odd about their sizes. */
+function finished(whole: Parts, limit: SplitLimit | null, seed: string): Splits {
+  const splits = limit === null ? whole : limited(whole, limit, seed);
+  return {
+    train: inOrder(splits.train),
+    selection: inOrder(splits.selection),
+    test: inOrder(splits.test),
+    warnings: [...splits.warnings, ...sizeWarnings(splits)],
+  };
+}
+
+/** At most so many tasks of each split, at least two; kinds in the shares that they had. */
+function limited(parts: Parts, { most: wanted, kindOf = () => '' }: SplitLimit, seed: string): Parts {
+  const most = Math.max(minSplitTasks, wanted);
+  const rank = (task: TaskRef) => sha256(JSON.stringify(['task-limit@1', seed, task.hash]));
+  const drawn = (name: SplitName) =>
+    [...Map.groupBy(parts[name], kindOf).values()]
+      .flatMap((kind) =>
+        kind
+          .map((task) => ({ task, rank: rank(task) }))
+          .toSorted((a, b) => byText(a.rank, b.rank))
+          .map((one, at) => ({ ...one, share: at === 0 ? 0 : (at + 0.5) / kind.length })),
+      )
+      .toSorted((a, b) => a.share - b.share || byText(a.rank, b.rank))
+      .slice(0, most)
+      .map(({ task }) => task);
+  const cut = { train: drawn('train'), selection: drawn('selection'), test: drawn('test') };
+  const left = splitNames.reduce((sum, name) => sum + parts[name].length - cut[name].length, 0);
+  if (left === 0) return parts;
+  return {
+    ...cut,
+    warnings: [
+      ...parts.warnings,
+      `${count(left)} of the splits ${left === 1 ? 'is' : 'are'} not used: at most ${most} of each split, as taskLimit says`,
+    ],
+  };
 }
 
 type Parts = Readonly<Record<SplitName, readonly TaskRef[]>> & { readonly warnings: readonly string[] };

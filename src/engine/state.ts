@@ -50,6 +50,8 @@ export type SearchState = {
   /** Edits handed in since the gate before. */
   offered: number;
   steps: number;
+  /** Of these: gates that nothing cut off. */
+  gates: number;
   /** A gate was cut off by budget, limit or a changed environment: it starts anew before anything else. */
   gateCut: boolean;
   /** What a stop or a changed environment left of a round: screened before anything else. */
@@ -79,6 +81,7 @@ export function startState(plan: LoopPlan): SearchState {
     roundsAtGate: 0,
     offered: 0,
     steps: 0,
+    gates: 0,
     gateCut: false,
     cutRound: null,
     accepted: 0,
@@ -102,6 +105,11 @@ export function failingTasks(plan: LoopPlan, s: SearchState): string[] {
 /** Edits of the draft that no gate has seen. */
 export function unseen(s: SearchState): number {
   return s.draft.length - s.gated;
+}
+
+/** The plan's last step is decided. */
+export function isLastStep(plan: LoopPlan, s: SearchState): boolean {
+  return plan.search.steps !== undefined && s.gates >= plan.search.steps;
 }
 
 /** Notes an outcome on a train task. */

@@ -47,6 +47,19 @@ describe('by a ratio', () => {
     );
   });
 
+  test('a limit leaves both kinds in each split', () => {
+    for (const most of [2, 3, 5]) {
+      const tasks = pack(20, 8);
+      const splits = makeTriggerSplits(tasks, thirds, '1', { most });
+      for (const name of splitNames) {
+        const meant = splits[name].filter((t) => tasks.find((other) => other.id === t.id)?.shouldTrigger).length;
+        expect(splits[name].length).toBe(most);
+        expect(meant).toBeGreaterThan(0);
+        expect(meant).toBeLessThan(most);
+      }
+    }
+  });
+
   test('sizes of each kind follow the ratio', () => {
     const { train, selection, test: sealed } = makeTriggerSplits(pack(12, 12), thirds, 'x');
     expect([train.length, selection.length, sealed.length]).toEqual([8, 8, 8]);

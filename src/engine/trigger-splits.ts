@@ -1,6 +1,6 @@
 import { fail } from '../ports/failure.ts';
 import { type SplitName, splitNames, type TaskRef } from '../ports/task.ts';
-import { makeSplits, type Splits, splitsByRatio, type WantedSplits } from './splits.ts';
+import { makeSplits, type SplitLimit, type Splits, splitsByRatio, type WantedSplits } from './splits.ts';
 
 /** A task that may say whether the skill is meant for it. */
 export type TriggerRef = TaskRef & { readonly shouldTrigger?: boolean | undefined };
@@ -14,21 +14,28 @@ const MOST_NAMED = 8;
  * Throws `splits` beside what `makeSplits` throws: for tasks that don't say, for a split that one kind would be missing
  * in (there the description that triggers always, or never, would be the best), and for one prompt with both answers.
  */
-export function makeTriggerSplits(tasks: readonly TriggerRef[], wanted: WantedSplits, seed: string): Splits {
+export function makeTriggerSplits(
+  tasks: readonly TriggerRef[],
+  wanted: WantedSplits,
+  seed: string,
+  limit: SplitLimit | null = null,
+): Splits {
   const named = 'ratio' in wanted ? null : new Set(splitNames.flatMap((name) => wanted[name]));
   const used = tasks.filter((task) => named === null || named.has(task.id));
   requireSaid(used);
   requireOneMind(used);
   const kinds = { yes: used.filter((t) => t.shouldTrigger === true), no: used.filter((t) => !t.shouldTrigger) };
+  const meant = new Set(kinds.yes.map((t) => t.id));
+  const ofKinds = limit && { ...limit, kindOf: (task: TaskRef) => `${meant.has(task.id)}` };
   if (!('ratio' in wanted)) {
-    const splits = makeSplits(tasks, wanted, seed);
+    const splits = makeSplits(tasks, wanted, seed, ofKinds);
     for (const name of splitNames) requireBoth(splits[name], kinds.yes, name);
     return splits;
   }
   requireEnough(kinds.yes, true);
   requireEnough(kinds.no, false);
   const { ratio } = wanted;
-  return splitsByRatio([kinds.yes, kinds.no], ratio, seed, 1);
+  return splitsByRatio([kinds.yes, kinds.no], ratio, seed, 1, ofKinds);
 }
 
 function requireSaid(tasks: readonly TriggerRef[]): void {

@@ -91,6 +91,12 @@ function moreTasks({ tasks }: RunState, power: Power | null): string {
 
 function nothingKept(state: RunState, at: string): string {
   switch (state.ended?.cause) {
+    case 'completed': {
+      const seed = state.seed.train;
+      if (seed === null || seed.passed < seed.of)
+        return `set search.steps or search.epochs higher and go on in a fork: skillopt fork${at}`;
+      return 'the seed passes every train task: bring harder tasks';
+    }
     case 'ceiling':
       if (state.seed.train && state.seed.train.scored < state.seed.train.of)
         return `${state.seed.train.of - state.seed.train.scored} train tasks could not be scored: mend that first (${unscoredTexts(state)[0] ?? ''})`;

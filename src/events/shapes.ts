@@ -157,6 +157,10 @@ export const planShape = z.object({
     draftSize: z.number().int().positive(),
     dryRounds: z.number().int().positive(),
     memory: z.boolean(),
+    /** Ends of the search and a bound of its rounds; absent = none. */
+    steps: z.number().int().positive().optional(),
+    epochs: z.number().int().positive().optional(),
+    batchSize: z.number().int().positive().optional(),
   }),
   /** Rollouts of the planned ledger, confirmation included. */
   budget: z.number().int().positive(),

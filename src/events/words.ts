@@ -219,7 +219,7 @@ export const oneLine = (text: string): string => text.trim().replace(/\s+/g, ' '
 export function causeText(cause: Cause): string {
   switch (cause) {
     case 'completed':
-      return 'all was done';
+      return 'as many steps or epochs as the config asks for are done';
     case 'budget':
       return 'the budget is spent';
     case 'limit':

@@ -89,7 +89,14 @@ describe('calls that fail', () => {
 
 describe('preflight', () => {
   const looked = (takesTools: boolean, form: 'auto' | 'tools' | 'one-shot') =>
-    createReflectingOptimizer({ model: new ScriptedModel(takesTools, []), form, maxCalls: 8, now: () => 0 });
+    createReflectingOptimizer({
+      model: new ScriptedModel(takesTools, []),
+      form,
+      maxCalls: 8,
+      minibatchSize: null,
+      readers: 1,
+      now: () => 0,
+    });
 
   test('says what the model’s says', async () => {
     for (const [takes, form] of [

@@ -160,6 +160,8 @@ export async function reflect(
     model,
     form: 'auto',
     maxCalls: 8,
+    minibatchSize: null,
+    readers: 1,
     now: () => (clock += 5),
     ...options,
   });

@@ -1,22 +1,24 @@
-import type { Edit, Proposal } from '../ports/edit.ts';
+import type { Edit } from '../ports/edit.ts';
 import type { Failure } from '../ports/failure.ts';
 import type { Model } from '../ports/model.ts';
 import type { ProposalOptions, ProposalRequest, ProposalResult, Proposals } from '../ports/proposals.ts';
-import { Calls } from './calls.ts';
+import { addUsage } from '../ports/usage.ts';
+import { CallRoom, Calls } from './calls.ts';
 import { Dialogue, type Form, type Turn } from './dialogue.ts';
 import { fill } from './fill.ts';
 import type { HandIn } from './hand-in.ts';
 import { type Judged, judge, refusalsText } from './judge.ts';
 import refusedPrompt from './prompts/refused.md' with { type: 'text' };
 import unreadablePrompt from './prompts/unreadable.md' with { type: 'text' };
+import { type Handed, merged, type Sharing, shared } from './readers.ts';
 
 /** How a reflection is held. */
-export type ReflectingOptions = {
+export type ReflectingOptions = Sharing & {
   /** A patient one: what it throws is not worth another try at once. */
   readonly model: Model;
   /** `auto` = by tools where the model takes them and may be called more than once. */
   readonly form: 'auto' | Form;
-  /** Most model calls of one reflection; its one repair turn, and a call that was too long for the model, come on top. */
+  /** Most model calls of one reader; its one repair turn, and a call that was too long for the model, come on top. */
   readonly maxCalls: number;
   /** Milliseconds. */
   readonly now: () => number;
@@ -27,7 +29,8 @@ export type ReflectingOptions = {
  * What it hands in is judged at once; one repair turn tells it everything that can't be used, and why. What is refused
  * even so is handed in as it is, so that its rejection can be seen.
  */
-export function createReflectingOptimizer({ model, form, maxCalls, now }: ReflectingOptions): Proposals {
+export function createReflectingOptimizer(o: ReflectingOptions): Proposals {
+  const { model, form, maxCalls, now } = o;
   const lacksTools: Failure | null =
     form === 'tools' && !model.takesTools
       ? {
@@ -49,16 +52,24 @@ export function createReflectingOptimizer({ model, form, maxCalls, now }: Reflec
     async performProposal(request, options) {
       if (lacksTools !== null) return { kind: 'failed', failure: lacksTools };
       const startedAt = now();
-      const calls = new Calls(model, options, now, request.round);
-      const end = await reflect(new Dialogue(held, calls, request, maxCalls), request, options);
+      const room = new CallRoom(options.mayCall);
+      const readers = shared(request, o).map((part, at) => ({
+        part,
+        calls: new Calls(model, options, now, request.round, room, at),
+      }));
+      const ends = await Promise.all(
+        readers.map(({ part, calls }) => reflect(new Dialogue(held, calls, part, maxCalls), part, options)),
+      );
+      const end = together(ends, request.atMost);
       if (end.kind === 'failed') return end;
-      return { ...end, usage: calls.usage, durationMs: now() - startedAt };
+      const usage = readers.map(({ calls }) => calls.usage).reduce(addUsage);
+      return { ...end, usage, durationMs: now() - startedAt };
     },
   };
 }
 
 type End =
-  | { readonly kind: 'proposal'; readonly proposal: Proposal }
+  | ({ readonly kind: 'handed-in' } & Handed)
   | { readonly kind: 'unusable'; readonly detail: string }
   | Extract<ProposalResult, { readonly kind: 'failed' }>;
 
@@ -83,17 +94,54 @@ async function reflect(dialogue: Dialogue, request: ProposalRequest, options: Pr
   return proposal(first.handIn, { ...two, beyond: one.beyond + two.beyond }, one.good, request.atMost);
 }
 
-/** The proposal: what was kept before, what is good now, and what is refused even so. */
+/** What was kept before, what is good now, and what is refused even so. */
 function proposal(handIn: HandIn, { good, refused, beyond }: Judged, kept: readonly Edit[], atMost: number): End {
-  const edits = [...kept, ...good, ...refused.flatMap((r) => r.edit ?? [])];
+  const unusable = refused.flatMap((r) => r.edit ?? []);
+  const count = kept.length + good.length + unusable.length;
   const unread = refused.filter((r) => r.edit === null).length;
   const notes = [
-    handIn.summary || (edits.length === 0 ? 'No edit was handed in.' : `${numbered(edits.length)} handed in.`),
-    ...(beyond > 0 ? [`${numbered(beyond)} more left out: at most ${atMost} asked for.`] : []),
+    handIn.summary || (count === 0 ? 'No edit was handed in.' : `${numbered(count)} handed in.`),
+    ...(beyond > 0 ? [leftOut(beyond, atMost)] : []),
     ...(unread > 0 ? [`${numbered(unread)} could not be read.`] : []),
   ];
+  return { kind: 'handed-in', good: [...kept, ...good], refused: unusable, summary: notes.join(' ') };
+}
+
+type Together = Extract<ProposalResult, { readonly kind: 'failed' }> | Told<'proposal'> | Told<'unusable'>;
+type Told<K> = Omit<Extract<ProposalResult, { readonly kind: K }>, 'usage' | 'durationMs'>;
+
+/** All readers as one reflection, which came to nothing only if each of them did. */
+function together(ends: readonly End[], atMost: number): Together {
+  const [only] = ends;
+  if (only !== undefined && ends.length === 1) {
+    if (only.kind !== 'handed-in') return only;
+    return { kind: 'proposal', proposal: { edits: [...only.good, ...only.refused], summary: only.summary } };
+  }
+  const handed = ends.filter((end) => end.kind === 'handed-in');
+  if (handed.length === 0) {
+    const failed = ends.find((end) => end.kind === 'failed');
+    return failed ?? { kind: 'unusable', detail: ends.map(told).join(' ') };
+  }
+  const { edits, beyond } = merged(handed, atMost);
+  const notes = [...ends.map(told), ...(beyond > 0 ? [leftOut(beyond, atMost)] : [])];
   return { kind: 'proposal', proposal: { edits, summary: notes.join(' ') } };
 }
+
+function told(end: End, at: number): string {
+  const reader = `Reader ${at + 1}:`;
+  switch (end.kind) {
+    case 'handed-in':
+      return `${reader} ${end.summary}`;
+    case 'unusable':
+      return `${reader} nothing, ${end.detail}.`;
+    case 'failed':
+      return `${reader} nothing, ${end.failure.what}.`;
+    default:
+      return end satisfies never;
+  }
+}
+
+const leftOut = (count: number, atMost: number) => `${numbered(count)} more left out: at most ${atMost} asked for.`;
 
 const numbered = (count: number) => `${count} ${count === 1 ? 'edit' : 'edits'}`;
 

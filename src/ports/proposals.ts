@@ -73,8 +73,11 @@ export type ProposalOptions = {
   readonly check: (edit: Edit) => Applied;
   /** Hears of every model call as soon as it has ended, whatever becomes of the reflection. */
   readonly onCall: (call: ModelCall) => void;
-  /** May the next model call start? False = a limit is spent: end with what there is. */
-  readonly mayCall: () => boolean;
+  /**
+   * May the next model call start beside so many that run? False = it has to wait for one of them; where none runs, a
+   * limit is spent: end with what there is.
+   */
+  readonly mayCall: (running?: number) => boolean;
 };
 
 /** The optimizer. `perform…` is called by the session's recorded ports alone. */

@@ -75,6 +75,7 @@ export class Spent {
   private dearest = 0;
   /** The dearest call outside rollouts. */
   private dearestOfCalls = 0;
+  private knowsCall = false;
   /** Items of which nothing is known; each is taken to be as dear as the dearest known one. */
   private unknown = 0;
   private unknownCalls = 0;
@@ -90,7 +91,10 @@ export class Spent {
       return;
     }
     this.total += amount;
-    if (on === 'call') this.dearestOfCalls = Math.max(this.dearestOfCalls, amount);
+    if (on === 'call') {
+      this.dearestOfCalls = Math.max(this.dearestOfCalls, amount);
+      this.knowsCall = true;
+    }
     // one that a server refused cost nothing, which says nothing of the next
     if (on === 'call' || on === 'cut-off' || (on === 'broken' && amount === 0)) return;
     this.count++;
@@ -106,6 +110,11 @@ export class Spent {
   /** The most that a call outside rollouts is taken to spend; 0 = nothing is known. */
   get mostOfCall(): number {
     return this.unknownCalls > 0 ? this.mostOfCalls : this.dearestOfCalls;
+  }
+
+  /** It is known of one call outside rollouts what it spent. */
+  get isCallKnown(): boolean {
+    return this.knowsCall;
   }
 
   private get mostOfCalls(): number {
@@ -185,14 +194,19 @@ export class ActualLedger {
     return 'start';
   }
 
-  /** The limit that lets no further call of the optimizer's model start; null = there is room for the dearest so far. */
-  spentForCall(): LimitKind | null {
+  /**
+   * The limit that lets no further call of the optimizer's model start; null = there is room for the dearest so far,
+   * beside `calls` as dear ones that run. While it is not known what one costs, none starts beside another.
+   */
+  spentForCall(calls = 0): LimitKind | null {
     const over = this.spent('loop');
     if (over !== null) return over;
     for (const kind of ['usd', 'tokens'] as const) {
       const room = this.room(kind, 'loop');
-      const { most, mostOfCall } = this.spending[kind];
-      if (room !== null && mostOfCall + this.running * (most ?? 0) > room) return kind;
+      const { most, mostOfCall, isCallKnown } = this.spending[kind];
+      if (room === null) continue;
+      if (calls > 0 && !isCallKnown) return kind;
+      if (mostOfCall * (calls + 1) + this.running * (most ?? 0) > room) return kind;
     }
     return null;
   }

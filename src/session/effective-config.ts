@@ -120,7 +120,7 @@ export function differenceTexts(list: readonly Difference[]): readonly string[] 
 
 /** Splits are fixed for a session and all its forks. */
 export function isOfSplits(key: string): boolean {
-  return key === 'splits' || key.startsWith('splits.');
+  return key === 'splits' || key.startsWith('splits.') || key === 'taskLimit';
 }
 
 /** The config is not the one of this session. `changes` = what differs, for people. */

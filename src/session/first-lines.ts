@@ -130,29 +130,49 @@ export function configOf(created: EventOf<'session.created'>): Config {
 /** The splits of a session: as its config wants them, or in a fork as they were inherited. */
 function splitsOf(created: EventOf<'session.created'>): Splits {
   const { tasks } = created.pack;
-  const { splits, optimize } = configOf(created);
-  const wanted = created.fork ? keptSplits(created.fork, tasks) : splits;
-  return (optimize === 'description' ? makeTriggerSplits : makeSplits)(tasks, wanted, created.seed);
+  const config = configOf(created);
+  if (!created.fork) return splitsWanted(tasks, config);
+  return makerOf(config)(tasks, keptSplits(created.fork, tasks, config.taskLimit), created.seed);
 }
 
 /** The splits that a config makes of a pack, for a session that has not begun. */
 export function splitsOfPack(pack: Pack, config: Config): Splits {
-  const tasks = pack.tasks.map((task) => packTaskOf(task, config.optimize));
-  return (config.optimize === 'description' ? makeTriggerSplits : makeSplits)(tasks, config.splits, config.seed);
+  return splitsWanted(
+    pack.tasks.map((task) => packTaskOf(task, config.optimize)),
+    config,
+  );
 }
 
-/** A task that is still there keeps its split. A new one goes to train, or to the tasks that have the same instruction. */
+const makerOf = ({ optimize }: Config) => (optimize === 'description' ? makeTriggerSplits : makeSplits);
+
+function splitsWanted(tasks: readonly TriggerRef[], config: Config): Splits {
+  const { splits, seed, taskLimit } = config;
+  return makerOf(config)(tasks, splits, seed, taskLimit === null ? null : { most: taskLimit });
+}
+
+/**
+ * A task that is still there keeps its split. A new one goes to train, or to the tasks that have the same instruction,
+ * as long as that split has no more than `limit` tasks with it.
+ */
 export function keptSplits(
   fork: Pick<Fork, 'splits' | 'unused'>,
   tasks: readonly TaskRef[],
+  limit: number | null = null,
 ): Readonly<Record<SplitName, readonly string[]>> {
   const home = new Map<string, SplitName>();
   for (const name of splitNames) for (const id of fork.splits[name]) home.set(id, name);
   const known = tasks.filter((t) => home.has(t.id));
   const added = tasks.filter((t) => !home.has(t.id) && !fork.unused.includes(t.id));
+  const sizes = Object.fromEntries(
+    splitNames.map((name) => [name, known.filter((t) => home.get(t.id) === name).length]),
+  );
   for (const t of added) {
     const alike = known.find((other) => other.instructionHash === t.instructionHash);
-    home.set(t.id, (alike && home.get(alike.id)) ?? 'train');
+    const name = (alike && home.get(alike.id)) ?? 'train';
+    const size = (sizes[name] ?? 0) + 1;
+    if (limit !== null && size > limit) continue;
+    sizes[name] = size;
+    home.set(t.id, name);
   }
   const named = (name: SplitName) => [...known, ...added].flatMap((t) => (home.get(t.id) === name ? [t.id] : []));
   return { train: named('train'), selection: named('selection'), test: named('test') };
@@ -199,13 +219,19 @@ export function planEvent(created: EventOf<'session.created'>, splits: EventOf<'
     type: 'plan.fixed',
     gate: { rule: config.gate.rule, metric: config.gate.metric },
     editBudget: config.editBudget,
-    search: { ...config.search },
+    search: searchPlan(config.search),
     budget: config.budget.rollouts,
     limits: { ...config.limits },
     seedAttempt: 'fresh',
     optimizer: modelName(config.optimizer),
     ...(config.optimize === 'body' ? {} : { optimize: config.optimize }),
   };
+}
+
+/** What is not set stays out, as in the plans of logs from before it could be. */
+function searchPlan({ draftSize, dryRounds, memory, ...ends }: Config['search']): EventOf<'plan.fixed'>['search'] {
+  const set = Object.entries(ends).filter(([, value]) => value !== null);
+  return { draftSize, dryRounds, memory, ...Object.fromEntries(set) };
 }
 
 /** The loop's plan, read back from the log's first lines. */

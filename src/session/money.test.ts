@@ -291,6 +291,18 @@ describe('the ledger', () => {
     expect(ledger.may('loop')).toBe('start'); // a rollout is cheaper
   });
 
+  test('calls run side by side only where all of them would fit, and while nothing is known of any, one at a time', () => {
+    const ledgerOf = (usd: number) =>
+      new ActualLedger({ rollouts: null, minutes: null, usd }, { confirmation: 0, finalize: 0 }, 0, 0, () => 0);
+    const ledger = ledgerOf(3);
+    expect([0, 1].map((running) => ledger.spentForCall(running))).toEqual([null, 'usd']);
+    ledger.spending.add(used(1, 0.9), 'call');
+    expect([0, 1, 2].map((running) => ledger.spentForCall(running))).toEqual([null, null, 'usd']);
+    const free = ledgerOf(1);
+    free.spending.add(used(1, 0), 'call');
+    expect(free.spentForCall(15)).toBeNull();
+  });
+
   test('reckons what is unknown as dear as the dearest', () => {
     const spending = new Spending();
     spending.add(used(10, 0.2), 'rollout');

@@ -40,7 +40,7 @@ export async function performReflection(
       return detail === null ? live.ops.apply(texts.draft, edit) : { ok: false, reason: 'leak', detail };
     },
     onCall: (call) => calls.tell(call),
-    mayCall: () => live.ledger.spentForCall() === null,
+    mayCall: (running) => live.ledger.spentForCall(running) === null,
   };
   live.journal.append({ type: 'reflection.started', key: ask.key, round: ask.round, failing: request.failing.length });
   for (let failures = 0; ; ) {

@@ -45,6 +45,8 @@ export type Play = {
   readonly spends?: { readonly rollout: (key: string) => Usage; readonly call: Usage };
   /** Default: a small draft and few dry rounds, so that short sessions hold all kinds of decisions. */
   readonly search?: PlanFixed['search'];
+  /** Further keys of the config. */
+  readonly config?: Readonly<Record<string, unknown>>;
   /** Stamps of the lines; default: all alike. */
   readonly now?: () => string;
   readonly inputs?: InputSource;
@@ -121,6 +123,7 @@ export async function play(o: Play): Promise<Played> {
       gate: { rule: o.gate ?? 'balanced', metric: o.metric ?? 'hard' },
       search: o.search ?? { draftSize: 3, dryRounds: 4, memory: true },
       limits: o.limits ?? { rollouts: null, minutes: null },
+      ...o.config,
     },
     'test',
   );

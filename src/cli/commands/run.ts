@@ -42,13 +42,14 @@ The config, with the defaults of what may be left out (paths are relative to the
     "model": null,                     on chat: "anthropic/claude-opus-4-8", or {"model": "openai-compatible/qwen3-8b",
                                        "baseUrl": "http://localhost:8000/v1"}; the README has all keys
     "optimizer": "rehearsal",          what proposes edits: a model as above, or "rehearsal" (reads rehearsal.json)
-    "reflection": {"form": "auto", "maxCalls": 24},
+    "reflection": {"form": "auto", "maxCalls": 24, "readers": 1, "minibatchSize": null},
+    "taskLimit": null,                 most tasks of each split
     "splits": {"ratio": {"train": 1, "selection": 1, "test": 1}},     or three lists of task ids
     "gate": {"rule": "balanced", "metric": "hard", "passThreshold": 1},
     "budget": {"rollouts": 400},
     "limits": {"rollouts": null, "minutes": null, "usd": null, "tokens": null},
     "workers": null, "editBudget": null, "allowUnsandboxed": false, "seed": "1",
-    "search": {"draftSize": 8, "dryRounds": 12, "memory": true},
+    "search": {"draftSize": 8, "dryRounds": 12, "memory": true, "steps": null, "epochs": null, "batchSize": null},
     "timeouts": {"agentSec": null}, "finalize": {"attempts": 1}
   }
 Each key may be set by a flag (--set search.draftSize=4) or by a variable (SKILLOPT_SEARCH_DRAFT_SIZE=4), too;
