@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test';
 import { causes } from './shapes.ts';
-import { editsText, minutesText, refusalTexts, verdictText } from './words.ts';
+import { boundsText, editsText, minutesText, refusalTexts, verdictText } from './words.ts';
 
 test.each([
   [0, '0 s'],
@@ -16,6 +16,12 @@ test('edits of this step, and the draft where edits of earlier ones stand in it'
   expect(editsText({ tried: 3, kept: 2, draft: 2 })).toBe('3 → 2');
   expect(editsText({ tried: 2, kept: 2, draft: 4 })).toBe('2 → 2, draft of 4');
   expect(editsText({ tried: 0, kept: 0, draft: 1 })).toBe('0 → 0, draft of 1');
+});
+
+test('a plan that ends by itself says so', () => {
+  const search = { draftSize: 8, dryRounds: 12, memory: true };
+  expect(boundsText({ search })).toBe('');
+  expect(boundsText({ search: { ...search, steps: 1, epochs: 2 } })).toBe(' · at most 1 step, 2 epochs');
 });
 
 test('a refusal gets shorter and stays in words', () => {

@@ -176,6 +176,15 @@ export function limitsText(l: Limits): string {
   return list.length > 0 ? list.join(', ') : 'none';
 }
 
+/** ` · at most 2 steps, 1 epoch`, where the config bounds them; else empty. */
+export function boundsText({ search }: Pick<EventOf<'plan.fixed'>, 'search'>): string {
+  const list = [
+    search.steps === undefined ? '' : countText(search.steps, 'step'),
+    search.epochs === undefined ? '' : countText(search.epochs, 'epoch'),
+  ].filter(Boolean);
+  return list.length === 0 ? '' : ` · at most ${list.join(', ')}`;
+}
+
 /** What came in from outside: what it is about, and what it says. */
 export function inputText(input: EventOf<'input.received'>['input']): {
   readonly about: string;

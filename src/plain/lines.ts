@@ -4,6 +4,7 @@ import { counted, leftText, progress, standing, standingTexts } from '../events/
 import type { RunState } from '../events/run-state.ts';
 import {
   armNames,
+  boundsText,
   confirmationText,
   countText,
   editTitle,
@@ -134,7 +135,7 @@ function plainLines(event: LoggedEvent, state: RunState): readonly string[] {
     case 'plan.fixed': {
       const s = state.splits;
       return [
-        `plan        ${s?.train} train, ${s?.selection} selection, ${s?.test} test (sealed) · gate ${event.gate.rule} · budget ${event.budget} rollouts`,
+        `plan        ${s?.train} train, ${s?.selection} selection, ${s?.test} test (sealed) · gate ${event.gate.rule} · budget ${event.budget} rollouts${boundsText(event)}`,
       ];
     }
     case 'evaluation.finished':

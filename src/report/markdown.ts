@@ -4,6 +4,7 @@ import type { EditState, RunState } from '../events/run-state.ts';
 import { faultsText } from '../events/triggers.ts';
 import { failurePoint } from '../events/trouble.ts';
 import {
+  boundsText,
   causeText,
   editsText,
   editTitle,
@@ -54,7 +55,7 @@ export function renderDocument(
     `- backend ${session.environment.backend}, agent ${session.environment.agent}, model ${session.environment.model ?? 'none'}, optimizer ${plan.optimizer}`,
     `- versions: ${versionsText(session.environment.versions)}`,
     `- ${session.pack.tasks.length} tasks: ${splits.train} train, ${splits.selection} selection, ${splits.test} test; pass = reward of at least ${session.environment.passThreshold}`,
-    `- gate ${plan.gate.rule}, metric ${metric}; budget ${plan.budget} rollouts; limits: ${limitsText(plan.limits)}`,
+    `- gate ${plan.gate.rule}, metric ${metric}; budget ${plan.budget} rollouts${boundsText(plan)}; limits: ${limitsText(plan.limits)}`,
     ...(power ? [`- power: ${[`${powerText(power)}.`, powerBasis(power)].filter(Boolean).join(' ')}`] : []),
     ...(state.notes.length > 0
       ? ['', '## Notes to the optimizer', '', ...state.notes.map((n) => `- ${oneLine(n)}`)]
