@@ -5,6 +5,7 @@ import type { Ask, EnginePorts, Interruption, ProposeAnswer, ProposeAsk, SkillOp
 import { sha256 } from '../ports/hash.ts';
 import type { Input } from '../ports/inputs.ts';
 import { type Outcome, scored, unscored } from '../ports/outcome.ts';
+import { guidanceBlock, guidanceIn, regionIn } from '../skill/guidance.ts';
 
 /**
  * The rulebook world: R hidden rules, every task needs one to three of them, a skill helps with a task when it states
@@ -175,6 +176,31 @@ export class RulebookWorld {
     return out;
   }
 
+  /**
+   * Guidance as the optimizer distills it from the history: what stands there, and a block that is useful, idle or bad
+   * with the chances of edits. Useful: up to three rules that edits have named and the text does not state.
+   */
+  guide(ask: ProposeAsk, text: string): readonly Edit[] {
+    let draws = 0;
+    const rnd = () => unit('guide', this.config.seed, ask.key, draws++);
+    const { covered } = this.parse(text);
+    const [useful, idle] = this.config.offers ?? [0.35, 0.4];
+    const u = rnd();
+    const note = noteLine(1000 + Math.floor(rnd() * 999000));
+    const edits = [...ask.tried.map((t) => t.edit), ...ask.refused.flatMap((r) => r.edits)];
+    const named = edits.flatMap((e) => [...e.content.matchAll(/^RULE (\d+):/gm)].map((m) => Number(m[1])));
+    const missing = [...new Set(named)].filter((k) => !covered.has(k)).sort((a, b) => a - b);
+    const block = (): readonly string[] => {
+      if (u < useful) return missing.length === 0 ? [note] : shuffled(missing, rnd).slice(0, 3).map(ruleLine);
+      if (u < useful + idle) return [note];
+      const k = [...covered].sort((a, b) => a - b)[Math.floor(rnd() * covered.size)];
+      return [rnd() < 0.7 || k === undefined ? harmLine(1000 + Math.floor(rnd() * 999000)) : antiLine(k)];
+    };
+    const before = guidanceIn(text);
+    const content = [...(before === '' ? [] : [before]), ...block()].join('\n');
+    return [{ op: 'guidance', target: '', content, cites: [], reason: '' }];
+  }
+
   /** One edit as the optimizer draws it. */
   protected one(text: string, hints: readonly Hint[], rnd: () => number, _ask: ProposeAsk): Drawn {
     const { covered, harms } = this.parse(text);
@@ -200,9 +226,22 @@ export class RulebookWorld {
   }
 }
 
-/** Texts as the world edits them: lines are appended, replaced or removed whole. */
+/** Texts as the world edits them: lines are appended, replaced or removed whole, above the guidance where there is one. */
 export const worldOps: SkillOps = {
   apply(text, e) {
+    const region = regionIn(text, 0);
+    if (e.op === 'guidance') {
+      const above =
+        region === null || region === 'broken' ? `${text.replace(/\n+$/, '')}\n\n` : text.slice(0, region.start);
+      const guided = `${above}${guidanceBlock(e.content)}\n`;
+      if (guided === text) return { ok: false, reason: 'no-change', detail: 'the text would stay the same' };
+      return { ok: true, text: guided };
+    }
+    if (region !== null && region !== 'broken') {
+      const above = worldOps.apply(text.slice(0, region.start), e);
+      if (!above.ok) return text.slice(region.start).includes(e.target) ? { ...above, reason: 'protected' } : above;
+      return { ok: true, text: `${above.text.replace(/\n+$/, '')}\n\n${text.slice(region.start)}` };
+    }
     if (e.op === 'append_section') return { ok: true, text: `${text.replace(/\n+$/, '')}\n${e.content}\n` };
     if (!text.includes(e.target)) return { ok: false, reason: 'target-missing', detail: e.target };
     if (e.op === 'delete')
@@ -269,7 +308,10 @@ export class WorldPorts implements EnginePorts<Decision> {
   async propose(ask: ProposeAsk, texts: { readonly draft: string }): Promise<ProposeAnswer> {
     this.turn++;
     this.proposals.push(ask);
-    const edits = this.world.propose(ask, texts.draft, (key) => this.texts.get(key) ?? '');
+    const edits =
+      ask.kind === 'slow-update'
+        ? this.world.guide(ask, texts.draft)
+        : this.world.propose(ask, texts.draft, (key) => this.texts.get(key) ?? '');
     return { kind: 'proposal', proposal: { edits, summary: '' } };
   }
 

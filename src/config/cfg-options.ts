@@ -55,9 +55,10 @@ const elsewhere: readonly (readonly [name: RegExp, instead: string])[] = [
     `${set('search.memory=false')} is what comes close: points of an edit stay with its text`,
   ],
   [/^optimizer\.meta_learning_rate$/, 'nothing stands for it: there is no meta skill that is edited'],
+  [/^optimizer\.use_slow_update$/, `${set('slowUpdate=true')}: its guidance meets a gate of its own`],
   [
-    /^optimizer\.(use_slow_update|slow_update_samples|slow_update_gate_with_selection|longitudinal_pair_policy)$/,
-    'nothing stands for it: nothing enters the skill but edits that a gate has kept',
+    /^optimizer\.(slow_update_samples|slow_update_gate_with_selection|longitudinal_pair_policy)$/,
+    'nothing stands for it: guidance follows from what was tried, and always meets the gate',
   ],
   [
     /^optimizer\.(use_skill_aware_reflection|skill_aware_.*)$/,

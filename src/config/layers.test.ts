@@ -79,6 +79,7 @@ const values: Readonly<Record<string, readonly [unknown, unknown]>> = {
   'search.steps': [null, 3],
   'search.epochs': [null, 2],
   'search.batchSize': [null, 4],
+  slowUpdate: [false, true],
   'budget.rollouts': [400, 100],
   'limits.rollouts': [null, 900],
   'limits.minutes': [5, 10.5],

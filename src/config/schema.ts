@@ -150,6 +150,12 @@ export const configShape = z.strictObject({
     })
     .default({ draftSize: 8, dryRounds: 12, memory: true, steps: null, epochs: null, batchSize: null })
     .describe('how the search goes'),
+  slowUpdate: z
+    .boolean()
+    .default(false)
+    .describe(
+      'at the end of each epoch guidance is distilled from what was kept and refused, and meets a gate of its own',
+    ),
   budget: z
     .strictObject({
       rollouts: z

@@ -97,10 +97,10 @@ async function compare(
   plan: LoopPlan,
   s: SearchState,
   talk: Conversation,
+  candidate: string,
   rule: GateRule,
   tally: Tally,
 ): Promise<Verdict> {
-  const candidate = s.draftText;
   for (let block = 0; block < rule.blocks; block++) {
     await talk.point('block');
     const last = block === rule.blocks - 1;
@@ -135,12 +135,16 @@ function why(t: Tally): string {
   return t.wins + t.losses === 0 ? 'a tie: no task changed' : 'it lost as many tasks as it won';
 }
 
-/**
- * The draft meets the selection tasks; the verdict and what follows from it. False: its edits undid each other, so that
- * there was nothing to meet them with. Throws Stop when the run can't go on.
- */
-export async function consider(plan: LoopPlan, s: SearchState, talk: Conversation, ops: SkillOps): Promise<boolean> {
-  const undone = ops.same(s.draftText, s.incumbent);
+/** How a candidate did at its gate. `cut` = what ended the gate before its verdict. */
+export type Met = {
+  readonly rule: GateRule;
+  readonly tally: Tally;
+  readonly verdict: Verdict;
+  readonly cut: Stop | EnvironmentChanged | null;
+};
+
+/** A candidate meets the selection tasks; null = there is nothing to meet them with. It is a step, whatever comes of it. */
+export async function meet(plan: LoopPlan, s: SearchState, talk: Conversation, candidate: string | null): Promise<Met> {
   if (s.rejectedSinceRefresh >= REFRESH_AFTER) {
     s.bank = emptyBank(plan);
     s.rejectedSinceRefresh = 0;
@@ -148,9 +152,10 @@ export async function consider(plan: LoopPlan, s: SearchState, talk: Conversatio
   const rule = gateRule(plan.gate.rule, s.accepted);
   const tally = new Tally(plan.gate.metric);
   let verdict: Verdict;
-  let cut: unknown = null;
+  let cut: Met['cut'] = null;
   try {
-    verdict = undone ? { action: 'reject', why: UNDONE } : await compare(plan, s, talk, rule, tally);
+    verdict =
+      candidate === null ? { action: 'reject', why: UNDONE } : await compare(plan, s, talk, candidate, rule, tally);
     // where the description is optimized, opening the skill is what is measured
     if (tally.unread && plan.optimize !== 'description')
       verdict = { action: 'indecisive', why: 'the skill was not read' };
@@ -160,20 +165,13 @@ export async function consider(plan: LoopPlan, s: SearchState, talk: Conversatio
     verdict = { action: 'indecisive', why: e instanceof Stop ? e.cause : 'environment-changed' };
   }
   s.steps++;
-  s.gateCut = cut !== null;
   if (cut === null) s.gates++;
-  const dropped =
-    verdict.action === 'reject' && (undone || plan.gate.rule === 'skillopt' || s.rejectedInRow + 1 >= DROP_AFTER);
-  await talk.decide({
-    type: 'gate.decided',
-    step: s.steps,
-    rounds: s.rounds - s.roundsAtGate,
-    rule: rule.name,
-    metric: plan.gate.metric,
-    edits: s.draft.map((k) => k.hash),
-    tried: s.offered,
-    incumbent: talk.hash(s.incumbent),
-    candidate: talk.hash(s.draftText),
+  return { rule, tally, verdict, cut };
+}
+
+/** What a row of the score table says of the comparison. */
+export function compared(plan: LoopPlan, { rule, tally, verdict }: Met) {
+  return {
     gateAction: verdict.action,
     why: verdict.why,
     wins: tally.wins,
@@ -183,6 +181,46 @@ export async function consider(plan: LoopPlan, s: SearchState, talk: Conversatio
     confidence: tally.confidence,
     selection: tally.scores,
     tasks: tally.shownPairs,
+  };
+}
+
+/** A gate that could not be judged; three in a row, sweeps among them, end the run. */
+export function noteIndecisive(s: SearchState): void {
+  s.indecisive++;
+  if (s.indecisive >= 3) throw new Stop('measurement-broken');
+}
+
+/** The candidate is the incumbent from now on, with the outcomes of its gate. */
+export function enthrone(plan: LoopPlan, s: SearchState, text: string, tally: Tally): void {
+  s.accepted++;
+  s.incumbent = text;
+  s.bank = emptyBank(plan);
+  for (const p of tally.pairs) s.bank.get(p.task)?.push(p.after);
+  s.indecisive = s.rejectedSinceRefresh = 0;
+}
+
+/**
+ * The draft meets the selection tasks; the verdict and what follows from it. False: its edits undid each other, so that
+ * there was nothing to meet them with. Throws Stop when the run can't go on.
+ */
+export async function consider(plan: LoopPlan, s: SearchState, talk: Conversation, ops: SkillOps): Promise<boolean> {
+  const undone = ops.same(s.draftText, s.incumbent);
+  const met = await meet(plan, s, talk, undone ? null : s.draftText);
+  const { verdict, cut } = met;
+  s.gateCut = cut !== null;
+  const dropped =
+    verdict.action === 'reject' && (undone || plan.gate.rule === 'skillopt' || s.rejectedInRow + 1 >= DROP_AFTER);
+  await talk.decide({
+    type: 'gate.decided',
+    step: s.steps,
+    rounds: s.rounds - s.roundsAtGate,
+    rule: met.rule.name,
+    metric: plan.gate.metric,
+    edits: s.draft.map((k) => k.hash),
+    tried: s.offered,
+    incumbent: talk.hash(s.incumbent),
+    candidate: talk.hash(s.draftText),
+    ...compared(plan, met),
     draftDropped: dropped,
   });
   s.roundsAtGate = s.rounds;
@@ -190,11 +228,11 @@ export async function consider(plan: LoopPlan, s: SearchState, talk: Conversatio
   if (cut !== null) throw cut;
   switch (verdict.action) {
     case 'indecisive':
-      s.indecisive++;
-      if (s.indecisive >= 3) throw new Stop('measurement-broken');
+      noteIndecisive(s);
       break;
     case 'accept':
-      await accept(plan, s, talk, tally);
+      s.judged++;
+      await accept(plan, s, talk, met.tally);
       break;
     case 'reject':
       if (undone)
@@ -211,13 +249,10 @@ async function accept(plan: LoopPlan, s: SearchState, talk: Conversation, tally:
   const before = talk.hash(s.incumbent);
   const edits = s.draft.map((k) => k.hash);
   const now = new Set(s.draft.map((k) => k.edit));
-  s.accepted++;
-  s.incumbent = s.draftText;
-  s.bank = emptyBank(plan);
-  for (const p of tally.pairs) s.bank.get(p.task)?.push(p.after);
+  enthrone(plan, s, s.draftText, tally);
   s.tried = s.tried.map((t) => (t.fate === 'in-draft' && now.has(t.edit) ? { ...t, fate: 'accepted' as const } : t));
   s.draft = [];
-  s.gated = s.indecisive = s.rejectedInRow = s.rejectedSinceRefresh = 0;
+  s.gated = s.rejectedInRow = 0;
   const skill = talk.hash(s.incumbent);
   await talk.decide({
     type: 'skill.added',
@@ -235,6 +270,7 @@ async function accept(plan: LoopPlan, s: SearchState, talk: Conversation, tally:
 }
 
 function reject(s: SearchState, dropped: boolean): void {
+  s.judged++;
   s.indecisive = 0;
   s.rejectedSinceRefresh++;
   s.rejectedInRow++;

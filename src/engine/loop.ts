@@ -10,6 +10,7 @@ import type { LoopPlan } from './plan.ts';
 import { missesLargeGains } from './power.ts';
 import { gateRule, mostEdits } from './rules.ts';
 import { Screening } from './screening.ts';
+import { meetGuidance, slowUpdate } from './slow-update.ts';
 import {
   type Cell,
   emptyBank,
@@ -192,6 +193,7 @@ class Search {
     const { plan, s, talk } = this;
     if (s.cutRound) this.after(await this.screen(s.cutRound));
     if (s.gateCut || this.full) await this.gate();
+    if (s.guidance !== null) await this.guide();
     for (;;) {
       await talk.point('round');
       const fromPeople = talk.humanEdits;
@@ -202,6 +204,7 @@ class Search {
       }
       if (failingTasks(plan, s).length === 0 || this.dry >= plan.search.dryRounds) {
         if (unseen(s) > 0) await this.gate();
+        if (plan.slowUpdate) await this.guide();
         if (plan.search.epochs !== undefined && this.epochs + 1 >= plan.search.epochs) throw new Stop('completed');
         await this.sweepAll(
           'sweep',
@@ -223,6 +226,15 @@ class Search {
     if (met) return;
     this.dry = this.dryBefore + 1;
     this.keptSinceSweep = false;
+  }
+
+  /** New guidance for the incumbent, at an epoch's end; or one whose gate was cut off. */
+  private async guide(): Promise<void> {
+    const { plan, s, talk, ops } = this;
+    const accepted =
+      s.guidance === null ? await slowUpdate(plan, s, talk, ops) : await meetGuidance(plan, s, talk, ops);
+    if (accepted) this.keptSinceSweep = true;
+    if (isLastStep(plan, s)) throw new Stop('completed');
   }
 
   /** A round has kept so many edits. */

@@ -12,4 +12,4 @@ export type LoopPlan = {
   readonly train: readonly TaskRef[];
   readonly selection: readonly TaskRef[];
   readonly test: readonly TaskRef[];
-} & Pick<PlanFixed, 'gate' | 'editBudget' | 'search' | 'budget' | 'seedAttempt' | 'optimize'>;
+} & Pick<PlanFixed, 'gate' | 'editBudget' | 'search' | 'slowUpdate' | 'budget' | 'seedAttempt' | 'optimize'>;

@@ -105,6 +105,7 @@ export class Screening {
       s.draftText = grown.text;
       if (passed === true && ready.task !== null) s.train.set(ready.task, 1);
     }
+    if (passed !== null) s.judged++;
     const said = evidence(ready.task, passed);
     this.note(
       edit,

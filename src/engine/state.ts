@@ -45,6 +45,13 @@ export type SearchState = {
   /** Grows at its end, or is replaced as a whole: whoever asks later for what stood there finds it unchanged. */
   tried: TriedEdit[];
   readonly refused: RefusedDraft[];
+  /** Guidance that met its gate, with what came of it. */
+  guidances: TriedEdit[];
+  /** Guidance whose gate is still to come, or was cut off. */
+  guidance: Edit | null;
+  /** Tries on train and verdicts on drafts so far, and how many of them the newest guidance was distilled from. */
+  judged: number;
+  judgedAtGuidance: number;
   rounds: number;
   roundsAtGate: number;
   /** Edits handed in since the gate before. */
@@ -77,6 +84,10 @@ export function startState(plan: LoopPlan): SearchState {
     removals: noRemovals(),
     tried: [],
     refused: [],
+    guidances: [],
+    guidance: null,
+    judged: 0,
+    judgedAtGuidance: 0,
     rounds: 0,
     roundsAtGate: 0,
     offered: 0,

@@ -108,6 +108,8 @@ const rolloutFinished = z.object({
 const reflectionFinished = z.object({
   type: z.literal('reflection.finished'),
   key: z.string(),
+  /** Absent = edits to the draft were asked for. */
+  kind: z.literal('slow-update').optional(),
   round: z.number().int().positive(),
   atMost: z.number().int().positive(),
   shown: z.array(z.string()),
@@ -182,6 +184,8 @@ const screeningDecided = z.object({
 const gateDecided = z.object({
   type: z.literal('gate.decided'),
   step: z.number().int().positive(),
+  /** Absent = the draft met the incumbent; else the incumbent with new guidance did. */
+  kind: z.literal('slow-update').optional(),
   rounds: z.number().int(),
   rule: z.string(),
   metric: metricName,
@@ -209,6 +213,8 @@ const incumbentChanged = z.object({
   from: z.string(),
   to: z.string(),
   why: z.enum(['accepted', 'not-confirmed']),
+  /** The draft on top of new guidance; absent where there is none. */
+  draft: z.string().optional(),
   ...drawn,
 });
 

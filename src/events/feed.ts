@@ -15,6 +15,7 @@ import {
   lookText,
   oneLine,
   rejectedText,
+  SLOW_UPDATE,
   scoreText,
   selectionText,
   stoppedText,
@@ -129,22 +130,23 @@ function gate(step: StepState, state: RunState): Sentence {
   const all = flipsText(step);
   const more = all === changed ? '' : all;
   const stopped = stoppedText(step, state.tasks.selection.length);
+  const name = `step ${step.step}${step.kind ? ` (${SLOW_UPDATE})` : ''}`;
   switch (step.gateAction) {
     case 'accept':
       return [
-        `step ${step.step} accepted: ${changed || 'its scores rose'}`,
+        `${name} accepted: ${changed || 'its scores rose'}`,
         [`${gateText(step)} · ${selectionText(step)}`, more],
       ];
     case 'reject': {
       const dropped = step.draftDropped ? `the draft of ${countText(step.edits.length, 'edit')} is dropped` : '';
       return [
-        `step ${step.step} rejected: ${[whyText(step), stopped, dropped].filter(Boolean).join('; ')}`,
+        `${name} rejected: ${[whyText(step), stopped, dropped].filter(Boolean).join('; ')}`,
         [step.why === UNDONE ? '' : gateText(step), all],
       ];
     }
     case 'indecisive':
       return [
-        `step ${step.step} indecisive: ${[whyText(step), stopped].filter(Boolean).join('; ')}`,
+        `${name} indecisive: ${[whyText(step), stopped].filter(Boolean).join('; ')}`,
         [step.pairs === 0 ? '' : gateText(step), all],
       ];
     default:

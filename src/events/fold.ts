@@ -1,4 +1,6 @@
 import { type Edit, editHash } from '../ports/edit.ts';
+import { shortHash } from '../ports/hash.ts';
+import { applyEdit } from '../skill/edits.ts';
 import { conclusive } from './conclusive.ts';
 import type { EventOf, LoggedEvent } from './events.ts';
 import { feedEntries } from './feed.ts';
@@ -9,7 +11,7 @@ import { SpendSum } from './spend.ts';
 import { Stamps } from './stamp.ts';
 import { Times } from './timeline.ts';
 import { Troubles } from './trouble.ts';
-import { triedText } from './words.ts';
+import { isCut, triedText } from './words.ts';
 
 type Mutable<T> = { -readonly [K in keyof T]: T[K] };
 type SessionDecision = Exclude<Extract<LoggedEvent, { digest: string }>, { type: 'eval.finished' }>;
@@ -59,6 +61,7 @@ export class Fold {
       draft: this.draft,
       draftSkill: '',
       openStep: { rounds: 0, tried: 0, kept: 0 },
+      guidance: null,
       edits: this.edits,
       steps: this.steps,
       skills: this.skills,
@@ -133,6 +136,14 @@ export class Fold {
     }
   }
 
+  /** Guidance makes a skill of the incumbent; what comes of it is told by its gate, or by its rejection. */
+  private guided(edit: Edit | undefined): void {
+    const before = this.skills.get(this.s.incumbent);
+    if (edit === undefined || before === undefined) return;
+    const applied = applyEdit(before.text, edit);
+    this.s.guidance = { edit: editHash(edit), skill: applied.ok ? shortHash(applied.text) : '' };
+  }
+
   add(event: LoggedEvent): void {
     this.s.lines = event.seq;
     this.clock(event);
@@ -204,14 +215,24 @@ export class Fold {
         this.finished(event);
         return;
       case 'reflection.started':
-        s.reflecting = { round: event.round, failing: event.failing, calls: 0, since: event.at };
+        s.reflecting = {
+          kind: event.kind ?? 'reflection',
+          round: event.round,
+          failing: event.failing,
+          calls: 0,
+          since: event.at,
+        };
         return;
       case 'reflection.finished':
         s.reflecting = null;
         s.round = Math.max(s.round, event.round);
         this.measurements.closed(event.seq);
         if (!this.inherited()) s.calls++; // what it cost stands in its calls
-        if (event.answer.kind === 'proposal') this.handedIn(event.answer.proposal.edits, event.round, 'reflection');
+        if (event.answer.kind === 'proposal') {
+          const { edits } = event.answer.proposal;
+          this.handedIn(edits, event.round, event.kind ?? 'reflection');
+          if (event.kind === 'slow-update') this.guided(edits[0]);
+        }
         return;
       case 'warning.raised':
         this.warnings.push(`${event.what} (${event.where})${event.fix ? `: ${event.fix}` : ''}`);
@@ -296,6 +317,7 @@ export class Fold {
         // the same edit may stand in the draft or be accepted already
         if (event.reason !== 'in-draft' && event.reason !== 'no-change')
           this.fate(event.edit, 'rejected', event.detail);
+        if (event.edit !== null && event.edit === s.guidance?.edit) s.guidance = null;
         return;
       case 'screening.decided':
         this.inRound(event.round, true, event.kept);
@@ -307,15 +329,20 @@ export class Fold {
         this.fate(event.edit, event.kept ? 'in-draft' : 'dropped', triedText(event));
         return;
       case 'gate.decided': {
-        const step = { ...conclusive(event), kept: s.openStep.kept };
+        const ofDraft = event.kind === undefined;
+        const step = { ...conclusive(event), kept: ofDraft ? s.openStep.kept : 0 };
         this.steps.push(step);
         this.measurements.gated(event);
         this.times.gated(step);
-        s.openStep = { rounds: 0, tried: 0, kept: 0 };
+        const at = `step ${event.step}`;
+        const refused = ofDraft ? event.draftDropped : event.gateAction === 'reject';
         for (const e of event.edits)
-          if (event.gateAction === 'accept') this.fate(e, 'accepted', `step ${event.step}`);
-          else if (event.draftDropped) this.fate(e, 'refused', `step ${event.step}`);
-        if (event.draftDropped || event.gateAction === 'accept') this.dropDraft();
+          if (event.gateAction === 'accept') this.fate(e, 'accepted', at);
+          else if (refused) this.fate(e, 'refused', at);
+        if (ofDraft) s.openStep = { rounds: 0, tried: 0, kept: 0 };
+        else if (!isCut(step)) s.guidance = null;
+        if (!ofDraft && event.draftDropped) for (const e of this.draft) this.fate(e, 'refused', at);
+        if (event.draftDropped || (ofDraft && event.gateAction === 'accept')) this.dropDraft();
         return;
       }
       case 'skill.added':
@@ -324,6 +351,7 @@ export class Fold {
       case 'incumbent.changed':
         s.incumbent = event.to;
         if (this.draft.length === 0) s.draftSkill = event.to;
+        else if (event.draft !== undefined) s.draftSkill = event.draft;
         return;
       case 'confirmation.finished':
         s.confirmation = conclusive(event);
@@ -331,6 +359,7 @@ export class Fold {
       case 'session.ended':
         s.ended = conclusive(event);
         s.phase = 'searched';
+        s.guidance = null;
         this.running.clear();
         return;
       case 'finalize.started':

@@ -19,6 +19,8 @@ export type GateTask = {
 export type GateView = {
   readonly step: number;
   readonly decided: boolean;
+  /** What meets the incumbent. */
+  readonly candidate: 'draft' | 'guidance';
   /** The block that is on, or was last. */
   readonly block: number;
   /** Over all blocks, of the pairs that count by now: the engine reads them in order, whatever has come besides. */
@@ -54,8 +56,9 @@ export function openGate(state: RunState): GateView | null {
 }
 
 function viewOf(state: RunState): GateView | null {
-  const { phase, draft, draftSkill, incumbent, tasks, plan } = state;
-  if (phase !== 'searching' || draft.length === 0 || plan === null) return null;
+  const { phase, draft, draftSkill, guidance, incumbent, tasks, plan } = state;
+  if (phase !== 'searching' || (draft.length === 0 && guidance === null) || plan === null) return null;
+  const candidateSkill = guidance === null ? draftSkill : guidance.skill;
   const selection = new Set(tasks.selection);
   // between two decisions the engine works for one gate only
   const attempts = attemptsOf(
@@ -63,7 +66,7 @@ function viewOf(state: RunState): GateView | null {
     (r) =>
       r.line === 'loop' &&
       (r.seq > state.decidedAt || r.seq === 0) &&
-      (r.skill === draftSkill || r.skill === incumbent) &&
+      (r.skill === candidateSkill || r.skill === incumbent) &&
       selection.has(r.task),
   );
   if (attempts.length === 0) return null;
@@ -72,7 +75,7 @@ function viewOf(state: RunState): GateView | null {
     for (const a of attempts) if (a.skill === skill) byTask.get(a.task)?.push(a);
     return byTask;
   };
-  const [old, candidate] = [of(incumbent), of(draftSkill)];
+  const [old, candidate] = [of(incumbent), of(candidateSkill)];
   const known = new Map(
     tasks.selection.map((task): readonly [string, Known] => {
       const fresh = old.get(task) ?? [];
@@ -99,6 +102,7 @@ function viewOf(state: RunState): GateView | null {
   return {
     step: state.steps.length + 1,
     decided: false,
+    candidate: guidance === null ? 'draft' : 'guidance',
     block,
     wins: read.filter((r) => r.flip === 'win').length,
     losses: read.filter((r) => r.flip === 'loss').length,
@@ -151,6 +155,7 @@ export function decidedGate(step: StepState): GateView {
   return {
     step: step.step,
     decided: true,
+    candidate: step.kind === 'slow-update' ? 'guidance' : 'draft',
     block: Math.max(0, ...step.tasks.map((t) => t.block)),
     wins: step.wins,
     losses: step.losses,

@@ -27,6 +27,7 @@ const rolloutLost = z.object({ type: z.literal('rollout.lost'), key: z.string() 
 const reflectionStarted = z.object({
   type: z.literal('reflection.started'),
   key: z.string(),
+  kind: z.literal('slow-update').optional(),
   round: z.number().int().positive(),
   failing: z.number().int(),
 });

@@ -90,7 +90,7 @@ export class Measurements {
     if (event.gateAction === 'reject' && event.why !== UNDONE) this.rejectedSinceRefresh++;
     if (this.refreshDue) this.bank.clear();
     if (event.draftDropped) for (const task of this.fixed) this.train.set(task, false);
-    if (accepted || event.draftDropped) this.fixed = [];
+    if ((accepted && event.kind === undefined) || event.draftDropped) this.fixed = [];
   }
 
   /** Nothing of before can be compared with what comes. */

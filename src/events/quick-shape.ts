@@ -1,4 +1,4 @@
-import { editOps } from '../ports/edit.ts';
+import { allOps } from '../ports/edit.ts';
 import { unscoredReasons } from '../ports/outcome.ts';
 import { metricName, rejectionReason } from './shapes.ts';
 
@@ -17,7 +17,7 @@ const checks: ReadonlyMap<unknown, (event: Fields) => boolean> = new Map([
   ['rollout.started', isRolloutStarted],
   ['rollout.finished', isRolloutFinished],
   ['evaluation.started', (e) => isString(e.what) && isString(e.skill) && isInteger(e.rollouts)],
-  ['reflection.started', (e) => isString(e.key) && isPositive(e.round) && isInteger(e.failing)],
+  ['reflection.started', (e) => isString(e.key) && isKind(e.kind) && isPositive(e.round) && isInteger(e.failing)],
   ['reflection.finished', isReflectionFinished],
   ['evaluation.finished', isEvaluationFinished],
   ['edit.rejected', isEditRejected],
@@ -29,7 +29,7 @@ const lines: ReadonlySet<unknown> = new Set(['loop', 'confirmation', 'finalize',
 const exits: ReadonlySet<unknown> = new Set(['finished', 'nonzero', 'timeout', 'crashed', 'not-started']);
 const reasons: ReadonlySet<unknown> = new Set(unscoredReasons);
 const rejections: ReadonlySet<unknown> = new Set(rejectionReason.options);
-const ops: ReadonlySet<unknown> = new Set(editOps);
+const ops: ReadonlySet<unknown> = new Set(allOps);
 const splits: ReadonlySet<unknown> = new Set(['train', 'selection', 'open']);
 const metrics: ReadonlySet<unknown> = new Set(metricName.options);
 const actions: ReadonlySet<unknown> = new Set(['accept', 'reject', 'indecisive']);
@@ -82,6 +82,7 @@ function isUsage(u: Fields): boolean {
 function isReflectionFinished(e: Fields): boolean {
   return (
     isString(e.key) &&
+    isKind(e.kind) &&
     isPositive(e.round) &&
     isPositive(e.atMost) &&
     isListOf(e.shown, isString) &&
@@ -98,6 +99,8 @@ function isAnswer({ kind, detail, proposal }: Fields): boolean {
   if (kind === 'unusable') return isString(detail);
   return kind === 'proposal' && isRecord(proposal) && isListOf(proposal.edits, isEdit) && isString(proposal.summary);
 }
+
+const isKind: Check = (kind) => kind === undefined || kind === 'slow-update';
 
 const isEdit: Check = (e) =>
   isRecord(e) &&
@@ -154,6 +157,7 @@ function isScreeningDecided(e: Fields): boolean {
 function isGateDecided(e: Fields): boolean {
   return (
     isPositive(e.step) &&
+    isKind(e.kind) &&
     isInteger(e.rounds) &&
     isString(e.rule) &&
     metrics.has(e.metric) &&

@@ -9,7 +9,7 @@ export type EditState = {
   readonly hash: string;
   readonly edit: Edit;
   readonly round: number;
-  readonly source: 'reflection' | 'person';
+  readonly source: 'reflection' | 'slow-update' | 'person';
   readonly fate: 'handed-in' | 'in-draft' | 'dropped' | 'rejected' | 'accepted' | 'refused';
   readonly why: string;
 };
@@ -90,9 +90,12 @@ export type Tested = { readonly skill: string; readonly task: string; readonly s
 /** What has happened since the gate before: what the next row of the score table will say. */
 export type OpenStep = { readonly rounds: number; readonly tried: number; readonly kept: number };
 
-/** The optimizer is at work: it was shown so many failing rollouts. */
-/** `calls` = of the optimizer's model that have ended so far. */
+/**
+ * The optimizer is at work: it was shown so many failing rollouts, or, at an epoch's end, what was tried.
+ * `calls` = of the optimizer's model that have ended so far.
+ */
 export type Reflecting = {
+  readonly kind: 'reflection' | 'slow-update';
   readonly round: number;
   readonly failing: number;
   readonly calls: number;
@@ -171,6 +174,8 @@ export type RunState = {
   readonly draft: readonly string[];
   readonly draftSkill: string;
   readonly openStep: OpenStep;
+  /** Guidance that is to meet the incumbent, with the hash of the skill that it makes (empty = it makes none). */
+  readonly guidance: { readonly edit: string; readonly skill: string } | null;
   readonly edits: ReadonlyMap<string, EditState>;
   readonly steps: readonly StepState[];
   /** Texts of the seed and of every accepted skill, by hash; `version` 0 is the seed. */

@@ -1,11 +1,11 @@
 import { z } from 'zod';
-import { editOps, editRejections } from '../ports/edit.ts';
+import { allOps, editRejections } from '../ports/edit.ts';
 import { inputPoints, limitKinds } from '../ports/inputs.ts';
 import { unscoredReasons } from '../ports/outcome.ts';
 
 /** The values that events are made of. zod stands here because the log is a border: its lines come from a file. */
 export const editShape = z.object({
-  op: z.enum(editOps),
+  op: z.enum(allOps),
   target: z.string(),
   content: z.string(),
   cites: z.array(z.string()).readonly(),
@@ -162,6 +162,8 @@ export const planShape = z.object({
     epochs: z.number().int().positive().optional(),
     batchSize: z.number().int().positive().optional(),
   }),
+  /** At the end of an epoch guidance is distilled, as a candidate of its own; absent = never. */
+  slowUpdate: z.literal(true).optional(),
   /** Rollouts of the planned ledger, confirmation included. */
   budget: z.number().int().positive(),
   limits: limitsShape,

@@ -2,7 +2,7 @@ import type { Edit, OptimizedPart } from '../ports/edit.ts';
 import type { Limits } from '../ports/inputs.ts';
 import type { EventOf } from './events.ts';
 import { UNDONE } from './loop-facts.ts';
-import type { EditState, RunState, StepState } from './run-state.ts';
+import type { EditState, Reflecting, RunState, StepState } from './run-state.ts';
 import { type Cause, causes, type Fork, type Score } from './shapes.ts';
 
 /** The sentences that every surface shares: the same thing is said in the same words everywhere. */
@@ -19,14 +19,37 @@ export function gateText(gate: Pick<StepState, 'wins' | 'losses' | 'pairs' | 'of
   return `${gate.wins}–${gate.losses} after ${gate.pairs} of ${gate.of}`;
 }
 
+/** What a step is called in which guidance, and not the draft, meets the incumbent. */
+export const SLOW_UPDATE = 'slow update';
+
+/** The gate ended before its verdict: what it was about is not over. */
+export function isCut(step: Pick<StepState, 'gateAction' | 'why'>): boolean {
+  const cuts: readonly string[] = [...causes, 'environment-changed'];
+  return step.gateAction === 'indecisive' && cuts.includes(step.why);
+}
+
+/** What the optimizer does: `reads 3 failing runs`. */
+export function reflectingText({ kind, failing }: Pick<Reflecting, 'kind' | 'failing'>): string {
+  return kind === 'slow-update'
+    ? 'distills guidance from what was tried'
+    : `reads ${countText(failing, 'failing run')}`;
+}
+
 /** `3 → 2`, or `2 → 2, draft of 4` where edits of earlier steps stand in the draft as well. */
-export function editsText(step: { readonly tried: number; readonly kept: number; readonly draft: number }): string {
+export function editsText(step: {
+  readonly tried: number;
+  readonly kept: number;
+  readonly draft: number;
+  readonly kind?: StepState['kind'];
+}): string {
+  if (step.kind === 'slow-update') return SLOW_UPDATE;
   return `${step.tried} → ${step.kept}${step.draft > step.kept ? `, draft of ${step.draft}` : ''}`;
 }
 
 /** The verdict, with the reason of one that is no acceptance. */
 export function verdictText(step: StepState): string {
-  return step.gateAction === 'accept' ? `ACCEPT · ${selectionText(step)}` : (refusalTexts(step)[0] ?? '');
+  if (step.gateAction !== 'accept') return refusalTexts(step)[0] ?? '';
+  return `ACCEPT · ${selectionText(step)}${step.draftDropped ? ' · the draft does not fit it and is dropped' : ''}`;
 }
 
 /** Why a step was not accepted, in fewer and fewer words: for columns in which the longer ones have no room. */
@@ -86,7 +109,8 @@ function titleOf(edit: Edit, width = 60): string {
     .trim()
     .replace(/\s+/g, ' ');
   const cut = [...text].length > width ? `${[...text].slice(0, width - 1).join('')}…` : text;
-  return `${edit.op === 'delete' ? 'delete ' : ''}“${cut}”`;
+  const what = edit.op === 'delete' ? 'delete ' : edit.op === 'guidance' ? 'guidance ' : '';
+  return `${what}“${cut}”`;
 }
 
 /** Tasks that a gate won and lost, by name. */

@@ -76,7 +76,8 @@ function refusalOf(
   return { why: unknown, rule: `Cite failing tasks by their ids: ${shown.slice(0, 20).join(', ')}.` };
 }
 
-function ruleOf(reason: EditRejection, part: OptimizedPart = 'body'): string {
+/** The rule that a refused edit breaks, as the model hears of it. */
+export function ruleOf(reason: EditRejection, part: OptimizedPart = 'body'): string {
   if (part === 'description') return ruleOfDescription(reason);
   switch (reason) {
     case 'target-missing':
@@ -94,6 +95,8 @@ function ruleOf(reason: EditRejection, part: OptimizedPart = 'body'): string {
     case 'path-lost':
     case 'path-unknown':
       return 'Only files that come with the skill can be named, and those that it names stay named.';
+    case 'protected':
+      return 'What stands between the markers of the guidance is written elsewhere: edit the text above it.';
     case 'invalid-document':
     case 'unbalanced-fence':
     case 'envelope-markers':

@@ -1,4 +1,5 @@
 import { type Edit, editIdentity } from '../ports/edit.ts';
+import type { Failure } from '../ports/failure.ts';
 import type { ProposalRequest } from '../ports/proposals.ts';
 
 /** How the failing trajectories of one reflection are shared out. */
@@ -27,6 +28,12 @@ export function shared(request: ProposalRequest, { readers, minibatchSize }: Sha
 
 /** What one reader has handed in: edits that can be tried, and those that are refused even so. */
 export type Handed = { readonly good: readonly Edit[]; readonly refused: readonly Edit[]; readonly summary: string };
+
+/** How one conversation with the model ended. */
+export type End =
+  | ({ readonly kind: 'handed-in' } & Handed)
+  | { readonly kind: 'unusable'; readonly detail: string }
+  | { readonly kind: 'failed'; readonly failure: Failure };
 
 /** The edits of all readers as one list, and how many of it there was no room for. */
 export type Merged = { readonly edits: readonly Edit[]; readonly beyond: number };

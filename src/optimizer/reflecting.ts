@@ -6,11 +6,12 @@ import { addUsage } from '../ports/usage.ts';
 import { CallRoom, Calls } from './calls.ts';
 import { Dialogue, type Form, type Turn } from './dialogue.ts';
 import { fill } from './fill.ts';
+import { distill } from './guidance.ts';
 import type { HandIn } from './hand-in.ts';
 import { type Judged, judge, refusalsText } from './judge.ts';
 import refusedPrompt from './prompts/refused.md' with { type: 'text' };
 import unreadablePrompt from './prompts/unreadable.md' with { type: 'text' };
-import { type Handed, merged, type Sharing, shared } from './readers.ts';
+import { type End, merged, type Sharing, shared } from './readers.ts';
 
 /** How a reflection is held. */
 export type ReflectingOptions = Sharing & {
@@ -53,12 +54,17 @@ export function createReflectingOptimizer(o: ReflectingOptions): Proposals {
       if (lacksTools !== null) return { kind: 'failed', failure: lacksTools };
       const startedAt = now();
       const room = new CallRoom(options.mayCall);
-      const readers = shared(request, o).map((part, at) => ({
+      const parts = request.kind === 'slow-update' ? [request] : shared(request, o);
+      const readers = parts.map((part, at) => ({
         part,
         calls: new Calls(model, options, now, request.round, room, at),
       }));
       const ends = await Promise.all(
-        readers.map(({ part, calls }) => reflect(new Dialogue(held, calls, part, maxCalls), part, options)),
+        readers.map(({ part, calls }) =>
+          part.kind === 'slow-update'
+            ? distill(part, options, calls)
+            : reflect(new Dialogue(held, calls, part, maxCalls), part, options),
+        ),
       );
       const end = together(ends, request.atMost);
       if (end.kind === 'failed') return end;
@@ -67,11 +73,6 @@ export function createReflectingOptimizer(o: ReflectingOptions): Proposals {
     },
   };
 }
-
-type End =
-  | ({ readonly kind: 'handed-in' } & Handed)
-  | { readonly kind: 'unusable'; readonly detail: string }
-  | Extract<ProposalResult, { readonly kind: 'failed' }>;
 
 async function reflect(dialogue: Dialogue, request: ProposalRequest, options: ProposalOptions): Promise<End> {
   const judged = (handIn: HandIn, kept: readonly Edit[]) => judge(handIn, request, dialogue.shown, options.check, kept);

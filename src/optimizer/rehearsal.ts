@@ -91,6 +91,7 @@ export function createRehearsalOptimizer(options: { readonly edits: readonly Reh
 }
 
 function propose(offers: readonly Offer[], request: ProposalRequest): { edits: readonly Edit[]; summary: string } {
+  if (request.kind === 'slow-update') return { edits: [], summary: 'The rehearsal distills no guidance.' };
   const usable = offers.filter((o) => fits(o, request) && !givenUp(o, request) && answered(o, request).length > 0);
   const fresh = usable.filter((o) => refusals(o, request) === 0);
   const edits: Edit[] = [];

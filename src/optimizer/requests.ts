@@ -1,5 +1,6 @@
 import { printable } from '../ports/printable.ts';
 import type { ProposalRequest } from '../ports/proposals.ts';
+import { GUIDANCE_BEGIN, guidanceIn } from '../skill/guidance.ts';
 import { type DataFence, fencedDocument, plainText } from './fences.ts';
 import { historyText, SHORT_HISTORY } from './history.ts';
 import type { Readable } from './material.ts';
@@ -115,8 +116,12 @@ export function sections(parts: readonly string[]): string {
 }
 
 /** First in each message: the document whose texts edits name as their targets. */
-function skillPart(request: ProposalRequest): string {
-  return `The skill as it stands, between the fences:\n\n${fencedDocument(request.text)}`;
+export function skillPart({ text, kind }: Pick<ProposalRequest, 'text' | 'kind'>): string {
+  const locked =
+    kind === 'slow-update' || guidanceIn(text) === ''
+      ? ''
+      : `What stands from ${GUIDANCE_BEGIN} on is locked: edit the text above it, which may say the same more clearly.`;
+  return sections([`The skill as it stands, between the fences:\n\n${fencedDocument(text)}`, locked]);
 }
 
 function passingPart(request: ProposalRequest): string {

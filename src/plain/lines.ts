@@ -1,7 +1,7 @@
 import type { EventOf, LoggedEvent } from '../events/events.ts';
 import { type Power, powerText } from '../events/power.ts';
 import { counted, leftText, progress, standing, standingTexts } from '../events/progress.ts';
-import type { RunState } from '../events/run-state.ts';
+import type { RunState, StepState } from '../events/run-state.ts';
 import {
   armNames,
   boundsText,
@@ -15,7 +15,9 @@ import {
   lookText,
   minutesText,
   REHEARSAL,
+  reflectingText,
   rejectedText,
+  SLOW_UPDATE,
   scoreText,
   triedText,
   verdictText,
@@ -101,9 +103,9 @@ export class PlainLines {
 function atWorkText(state: RunState, nowMs: number): string {
   const since = (at: string) => minutesText((nowMs - Date.parse(at)) / 60_000);
   if (state.reflecting !== null) {
-    const { failing, calls, since: at } = state.reflecting;
+    const { calls, since: at } = state.reflecting;
     const called = calls === 0 ? '' : `, ${countText(calls, 'call')} so far`;
-    return `the optimizer reads ${countText(failing, 'failing run')}, ${since(at)}${called}`;
+    return `the optimizer ${reflectingText(state.reflecting)}, ${since(at)}${called}`;
   }
   const [first, ...others] = [...state.running.values()].sort((a, b) => a.seq - b.seq);
   if (first === undefined) return '';
@@ -199,10 +201,15 @@ function gate(state: RunState): readonly string[] {
   if (!step) return [];
   const changed = flipsText(step, MOST_NAMES);
   return [
-    `step ${String(step.step).padEnd(7)}${countText(step.rounds, 'round')}, ${countText(step.tried, 'edit')} tried, ${step.kept} kept${step.edits.length > step.kept ? `, draft of ${step.edits.length}` : ''} · gate ${gateText(step)}`,
+    `step ${String(step.step).padEnd(7)}${step.kind ? SLOW_UPDATE : roundsText(step)} · gate ${gateText(step)}`,
     `            ${verdictText(step)}`,
     ...(changed === '' ? [] : [`            ${changed}`]),
   ];
+}
+
+function roundsText(step: StepState): string {
+  const whole = step.edits.length > step.kept ? `, draft of ${step.edits.length}` : '';
+  return `${countText(step.rounds, 'round')}, ${countText(step.tried, 'edit')} tried, ${step.kept} kept${whole}`;
 }
 
 /** `·` nothing was proposed, `!` nothing could be read, `−` an edit fell out. */

@@ -3,6 +3,10 @@ import { shortHash } from './hash.ts';
 /** The five ways to change a skill. */
 export const editOps = ['replace', 'insert_after', 'insert_before', 'delete', 'append_section'] as const;
 export type EditOp = (typeof editOps)[number];
+/** What only a slow update does: it writes the whole content of the guidance, a protected region at the body's end. */
+export const GUIDANCE_OP = 'guidance';
+/** All ways that a log may hold. */
+export const allOps = [...editOps, GUIDANCE_OP] as const;
 
 /** What of a skill a session optimizes: its body, or the `description` of its frontmatter; never both. */
 export const optimizedParts = ['body', 'description'] as const;
@@ -11,10 +15,10 @@ export type OptimizedPart = (typeof optimizedParts)[number];
 /**
  * One change to the body of a SKILL.md, or to its description where that is optimized.
  * `target` is an exact text that occurs exactly once there; for `append_section` it is a heading line, or empty for
- * the end (of a description always empty). `content` is the new text; empty for `delete`.
+ * the end (of a description always empty); for `guidance` it is empty. `content` is the new text; empty for `delete`.
  */
 export type Edit = {
-  readonly op: EditOp;
+  readonly op: EditOp | typeof GUIDANCE_OP;
   readonly target: string;
   readonly content: string;
   /** Ids of the train tasks that the edit says it would fix; the first one is where it is screened. */
@@ -44,6 +48,7 @@ export const editRejections = [
   'secret',
   'leak',
   'bad-text',
+  'protected',
 ] as const;
 export type EditRejection = (typeof editRejections)[number];
 

@@ -19,6 +19,8 @@ export type LedgerLine = 'loop' | 'confirmation' | 'finalize' | 'eval';
 /** One reflection as the engine asks for it. Rollouts are named by key; the session adds instructions and trajectories. */
 export type ProposeAsk = {
   readonly key: string;
+  /** Absent = a reflection, which asks for edits to the draft. A slow update asks for guidance for the incumbent, from what was tried alone. */
+  readonly kind?: 'slow-update';
   readonly round: number;
   readonly skill: string;
   readonly atMost: number;

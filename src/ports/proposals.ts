@@ -19,10 +19,12 @@ export type RefusedDraft = { readonly step: number; readonly edits: readonly Edi
 /** What a reflection sees. No selection or test task, no verifier, no solution is in it. */
 export type ProposalRequest = {
   readonly key: string;
+  /** Absent = a reflection. A slow update asks for one edit `guidance`, from `tried` and `refused`; no rollout is shown. */
+  readonly kind?: 'slow-update' | undefined;
   readonly round: number;
   /** What edits are for; absent = the body. */
   readonly optimizes?: OptimizedPart | undefined;
-  /** The draft that edits apply to. */
+  /** The text that edits apply to: the draft; the incumbent for a slow update. */
   readonly text: string;
   readonly incumbentText: string;
   /** Most edits that may be handed in. */

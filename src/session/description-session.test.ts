@@ -90,6 +90,14 @@ describe('the first lines', () => {
     );
     expect(refusal).toMatchObject({ code: 'config', where: 'optimize' });
   });
+
+  test('slow updates, which write into the body, are refused beside it', () => {
+    expect(refusalOf(() => firstLines({ optimize: 'description', slowUpdate: true }))).toMatchObject({
+      code: 'config',
+      where: 'slowUpdate',
+    });
+    expect(refusalOf(() => firstLines({ slowUpdate: true }))).toBeNull();
+  });
 });
 
 test('edits apply to the part that the log names', () => {

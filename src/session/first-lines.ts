@@ -81,6 +81,17 @@ export function requireShown(config: Config): void {
   );
 }
 
+/** Guidance is a part of the body. */
+function requireBody({ slowUpdate, optimize }: Config): void {
+  if (!slowUpdate || optimize === 'body') return;
+  throw fail(
+    'config',
+    'a slow update writes guidance into the body of the skill, and "optimize" says that the description alone may change',
+    'slowUpdate',
+    'set "slowUpdate": false, or "optimize": "body"',
+  );
+}
+
 /** Agent or optimizer is a small program: every surface says so. */
 export function isRehearsal(config: Config): boolean {
   return config.agent === 'rehearsal' || config.optimizer === 'rehearsal';
@@ -90,6 +101,7 @@ export function isRehearsal(config: Config): boolean {
 export function createdEvent(o: CreateOptions): EventOf<'session.created'> {
   const { config } = o;
   requireShown(config);
+  requireBody(config);
   if (config.optimize === 'description') requireEditable(o.skill);
   return {
     type: 'session.created',
@@ -220,6 +232,7 @@ export function planEvent(created: EventOf<'session.created'>, splits: EventOf<'
     gate: { rule: config.gate.rule, metric: config.gate.metric },
     editBudget: config.editBudget,
     search: searchPlan(config.search),
+    ...(config.slowUpdate ? { slowUpdate: true as const } : {}),
     budget: config.budget.rollouts,
     limits: { ...config.limits },
     seedAttempt: 'fresh',
@@ -251,6 +264,7 @@ export function loopPlan(
     gate: plan.gate,
     editBudget: plan.editBudget,
     search: plan.search,
+    slowUpdate: plan.slowUpdate,
     budget: plan.budget,
     seedAttempt: plan.seedAttempt,
     optimize: plan.optimize,

@@ -17,6 +17,7 @@ export async function performReflection(
 ): Promise<ProposeAnswer> {
   const request: ProposalRequest = {
     key: ask.key,
+    kind: ask.kind,
     round: ask.round,
     ...(live.optimizes === undefined ? {} : { optimizes: live.optimizes }),
     text: texts.draft,
@@ -42,7 +43,14 @@ export async function performReflection(
     onCall: (call) => calls.tell(call),
     mayCall: (running) => live.ledger.spentForCall(running) === null,
   };
-  live.journal.append({ type: 'reflection.started', key: ask.key, round: ask.round, failing: request.failing.length });
+  const kind = ask.kind === undefined ? {} : { kind: ask.kind };
+  live.journal.append({
+    type: 'reflection.started',
+    key: ask.key,
+    ...kind,
+    round: ask.round,
+    failing: request.failing.length,
+  });
   for (let failures = 0; ; ) {
     await mayAsk(live);
     const result = await orInterrupted(live.signal, live.proposals.performProposal(request, options)).finally(() =>
@@ -79,6 +87,7 @@ export async function performReflection(
     const line = live.journal.append({
       type: 'reflection.finished',
       key: ask.key,
+      ...kind,
       round: ask.round,
       atMost: ask.atMost,
       shown: ask.failing.map((f) => f.rollout),

@@ -97,6 +97,8 @@ function plan(value: string, op: Edit['op'], target: string, content: string, te
       if (target !== '')
         return rejected('target-missing', 'words are appended at the end of the description: leave the target empty');
       return inserted(value, value.length, content);
+    case 'guidance':
+      return rejected('protected', 'guidance stands in the body, and the description alone is edited here');
     default:
       return op satisfies never;
   }

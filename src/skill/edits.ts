@@ -1,4 +1,5 @@
 import type { Applied, Edit, EditRejection } from '../ports/edit.ts';
+import { GUIDANCE_CHARACTERS, guidanceBlock, holdsMark, regionOf } from './guidance.ts';
 import { hasBadCharacters, toLf } from './lines.ts';
 import { headings } from './markdown.ts';
 import { nearestLines, quotedLine } from './nearest.ts';
@@ -47,10 +48,24 @@ export function editView(view: View, edit: Edit): EditedView {
   const planned = plan(view, edit.op, toLf(edit.target), toLf(edit.content));
   if (!planned.ok) return planned;
   const { splice } = planned;
+  const held = edit.op === 'guidance' ? null : heldBack(view, splice);
+  if (held !== null) return held;
   if (changesNothing(view, splice)) {
     return rejected('no-change', 'the text would stay the same, or differ in trailing blanks only');
   }
   return { ok: true, ...edited(view, splice), splice };
+}
+
+/** What stands in the guidance is no matter of an ordinary edit, nor are its marker lines. */
+function heldBack(view: View, splice: Splice): Rejected | null {
+  if (holdsMark(splice.insert)) return rejected('protected', 'the content names the markers of the guidance');
+  const region = regionOf(view);
+  if (region === null || region === 'broken') return null;
+  const before = view.plain.slice(0, splice.start) + splice.insert;
+  const joins = splice.end === region.start && before !== '' && !before.endsWith('\n');
+  if (splice.end <= region.start && splice.start <= region.start && !joins) return null;
+  const lines = `lines ${lineAt(view, region.start) + 1} to ${lineAt(view, region.end - 1) + 1}`;
+  return rejected('protected', `the guidance in ${lines} is not edited here: change the text above it`);
 }
 
 /** Why a part of an edit may not come into a skill as it is; null = it may. */
@@ -83,9 +98,34 @@ function plan(view: View, op: Edit['op'], target: string, content: string): Plan
     case 'append_section':
       if (content.trim() === '') return nothingToInsert();
       return appending(view, target, content);
+    case 'guidance':
+      return guiding(view, content);
     default:
       return unknownOp(op);
   }
+}
+
+/** Writes the whole guidance: in the place of the one before, else at the end of the body. */
+function guiding(view: View, content: string): Planned {
+  if (content.trim() === '') return nothingToInsert();
+  if (content.trim().length > GUIDANCE_CHARACTERS) {
+    const size = `the guidance would have ${content.trim().length} characters, more than ${GUIDANCE_CHARACTERS}`;
+    return rejected('too-large', `${size}: say less`);
+  }
+  if (holdsMark(content)) return rejected('protected', 'the content names the markers of the guidance');
+  const region = regionOf(view);
+  if (region === 'broken') {
+    return rejected('protected', 'the body holds a marker of the guidance, but not both, each once, at its end');
+  }
+  const block = guidanceBlock(content);
+  if (region === null) return appendingAt(view, view.lineCount, block);
+  return { ok: true, splice: { start: region.start, end: region.end, insert: block } };
+}
+
+/** The line before which the body may grow: that of the guidance, else one past the last. */
+function lastLine(view: View): number {
+  const region = regionOf(view);
+  return region === null || region === 'broken' ? view.lineCount : lineAt(view, region.start);
 }
 
 function unknownOp(op: never): Rejected {
@@ -173,7 +213,7 @@ function insertingLines(view: View, offset: number, content: string): Splice {
 
 /** The content as a block of its own: at the end of the body, or of the section that a heading line opens. */
 function appending(view: View, target: string, content: string): Planned {
-  if (target.trim() === '') return appendingAt(view, view.lineCount, content);
+  if (target.trim() === '') return appendingAt(view, lastLine(view), content);
   const wanted = headingForm(target);
   const all = headings(view.blocks());
   const found = all.filter((h) => {
@@ -198,7 +238,9 @@ function appending(view: View, target: string, content: string): Planned {
     );
   }
   const next = all.find((h) => h.line > heading.line && h.level <= heading.level);
-  return appendingAt(view, next === undefined ? view.lineCount : view.bodyLine + next.line, content);
+  const end = lastLine(view);
+  const below = next === undefined ? end : view.bodyLine + next.line;
+  return appendingAt(view, view.bodyLine + heading.line < end ? Math.min(below, end) : below, content);
 }
 
 function headingForm(lines: string): string {

@@ -207,6 +207,8 @@ function expectOnlyTheSpanChanged(document: Sample, edit: Edit, after: string): 
       expect(lettersOf(after.slice(at, at + length))).toBe(lettersOf(edit.content));
       return;
     }
+    case 'guidance':
+      throw new Error('a slow update is not among the edits that are drawn here');
     default: {
       const never: never = edit.op;
       throw new Error(`unknown ${String(never)}`);

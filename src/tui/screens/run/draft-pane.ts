@@ -8,6 +8,7 @@ const ops: Readonly<Record<EditState['edit']['op'], string>> = {
   insert_after: 'insert after',
   insert_before: 'insert before',
   delete: 'delete',
+  guidance: 'guidance',
   append_section: 'append',
 };
 

@@ -65,7 +65,7 @@ function pairs(f: Facts, gate: GateView, width: number): Line[] {
     Math.min(Math.max(0, ...gate.tasks.map((t) => widthOf(t.task))) + (blocks ? 3 : 0), width - 34),
   );
   return [
-    fit([span(` ${pad('task', name)}  best    draft`, 'quiet')], width),
+    fit([span(` ${pad('task', name)}  best    ${gate.candidate === 'draft' ? 'draft' : 'new'}`, 'quiet')], width),
     ...gate.tasks.map((t): Line => {
       const flip: readonly [string, Tone] =
         t.flip === 'win'

@@ -1,4 +1,4 @@
-import { countText, readText } from '../../../events/words.ts';
+import { countText, readText, reflectingText } from '../../../events/words.ts';
 import { clock, ends, fit, type Line, span, widthOf } from '../../text.ts';
 import { type Facts, since } from './facts.ts';
 
@@ -16,9 +16,9 @@ export function running(f: Facts, width: number): Line {
     return ends([...whose, span(' waiting  ', 'warn'), span(f.waiting)], right, width);
   }
   if (state.reflecting) {
-    const { failing, calls, since: at } = state.reflecting;
+    const { calls, since: at } = state.reflecting;
     const made = calls === 0 ? '' : `, ${countText(calls, 'call')}`;
-    const text = `reads ${countText(failing, 'failing run')}${made}`;
+    const text = `${reflectingText(state.reflecting)}${made}`;
     return ends([span(' optimizer  ', 'live'), span(`${text} ${clock(since(f, at))}`)], right, width);
   }
   const list = byTask(f);

@@ -128,10 +128,11 @@ function change(s: StepState): string {
 function openRow(state: RunState): Row {
   const { rounds, tried, kept } = state.openStep;
   const gate = openGate(state);
+  const kind = state.guidance === null ? undefined : 'slow-update';
   return {
     step: String(state.steps.length + 1),
     rounds: rounds === 0 ? '' : String(rounds),
-    edits: editsTexts({ tried, kept, draft: state.draft.length }),
+    edits: editsTexts({ tried, kept, draft: state.draft.length, ...(kind && { kind }) }),
     gate: gate ? gateText(gate) : '',
     tone: 'plain',
     told: { kind: 'says', tone: 'live', forms: doing(state, gate?.moreWins ?? null).map((text) => `◐ ${text}`) },
