@@ -286,6 +286,8 @@ export class WorldPorts implements EnginePorts<Decision> {
   readonly decisions: Decision[] = [];
   readonly proposals: ProposeAsk[] = [];
   readonly taken: string[] = [];
+  /** Guidance that was handed in: the incumbent, and what it makes of it. */
+  readonly guided: { readonly before: string; readonly after: string }[] = [];
   private readonly texts = new Map<string, string>();
   private turn = 0;
 
@@ -312,6 +314,11 @@ export class WorldPorts implements EnginePorts<Decision> {
       ask.kind === 'slow-update'
         ? this.world.guide(ask, texts.draft)
         : this.world.propose(ask, texts.draft, (key) => this.texts.get(key) ?? '');
+    if (ask.kind === 'slow-update')
+      for (const edit of edits) {
+        const applied = worldOps.apply(texts.draft, edit);
+        if (applied.ok) this.guided.push({ before: texts.draft, after: applied.text });
+      }
     return { kind: 'proposal', proposal: { edits, summary: '' } };
   }
 

@@ -23,9 +23,9 @@ function check(events: readonly LoggedEvent[]): RunState {
   const of = (kind: string) => state.feed.filter((f) => f.kind === kind).length;
   expect(of('kept') + of('dropped')).toBe(count('screening.decided'));
   expect(of('skipped')).toBe(count('edit.rejected'));
-  expect(state.feed.filter((f) => /^step \d+ (accepted|rejected|indecisive):/.test(f.text)).length).toBe(
-    count('gate.decided'),
-  );
+  expect(
+    state.feed.filter((f) => /^step \d+(?: \(slow update\))? (?:accepted|rejected|indecisive):/.test(f.text)).length,
+  ).toBe(count('gate.decided'));
   expect(of('test')).toBe(count('finalize.started') + count('finalize.finished'));
   return state;
 }

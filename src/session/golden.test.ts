@@ -25,7 +25,12 @@ async function verified(log: string) {
 }
 
 test('there are golden logs', () => {
-  expect(files.sort()).toEqual(['loop-1-demo.jsonl', 'loop-1-world.jsonl', 'loop-2-world.jsonl']);
+  expect(files.sort()).toEqual([
+    'loop-1-demo.jsonl',
+    'loop-1-world.jsonl',
+    'loop-2-guidance.jsonl',
+    'loop-2-world.jsonl',
+  ]);
 });
 
 test.each(files)('%s is replayed whole: every decision follows again', async (file) => {

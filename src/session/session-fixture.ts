@@ -201,27 +201,26 @@ export async function play(o: Play): Promise<Played> {
     async performProposal(request, options): Promise<ProposalResult> {
       if (o.spends) options.onCall({ model: 'simulated', usage: o.spends.call, durationMs: 0, problem: null });
       if (o.optimizerMs !== undefined) await clock.sleep(o.optimizerMs);
-      const edits = world.propose(
-        {
-          key: request.key,
-          round: request.round,
-          skill: '',
-          atMost: request.atMost,
-          notes: [],
-          banned: [],
-          failing: request.failing.map((f) => ({ task: f.task, rollout: f.rollout })),
-          passing: [],
-          tried: [],
-          refused: [],
-        },
-        request.text,
-        (rollout) =>
-          request.failing
-            .find((f) => f.rollout === rollout)
-            ?.trajectory.finalText.split('\n')
-            .slice(1)
-            .join('\n') ?? '',
-      );
+      const ask = {
+        key: request.key,
+        round: request.round,
+        skill: '',
+        atMost: request.atMost,
+        notes: [],
+        banned: [],
+        failing: request.failing.map((f) => ({ task: f.task, rollout: f.rollout })),
+        passing: [],
+        tried: request.kind === 'slow-update' ? request.tried : [],
+        refused: request.kind === 'slow-update' ? request.refused : [],
+      };
+      const textOf = (rollout: string) =>
+        request.failing
+          .find((f) => f.rollout === rollout)
+          ?.trajectory.finalText.split('\n')
+          .slice(1)
+          .join('\n') ?? '';
+      const edits =
+        request.kind === 'slow-update' ? world.guide(ask, request.text) : world.propose(ask, request.text, textOf);
       return { kind: 'proposal', proposal: { edits, summary: 'simulated' }, usage: noUsage, durationMs: 0 };
     },
   };

@@ -239,7 +239,7 @@ function appending(view: View, target: string, content: string): Planned {
   }
   const next = all.find((h) => h.line > heading.line && h.level <= heading.level);
   const end = lastLine(view);
-  const below = next === undefined ? end : view.bodyLine + next.line;
+  const below = next === undefined ? view.lineCount : view.bodyLine + next.line;
   return appendingAt(view, view.bodyLine + heading.line < end ? Math.min(below, end) : below, content);
 }
 
