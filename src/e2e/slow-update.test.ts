@@ -29,7 +29,7 @@ test('guidance is distilled at the end of an epoch, meets the incumbent at a gat
   expect(run.stdout).toMatch(/^confirmed +improved, 6 of 6 pairs: selection 6\/6 against the seed’s 0\/6/m);
   const best = `${seedSkill}${lines.form}\n\n${GUIDANCE_BEGIN}\n${lines.base}\n${GUIDANCE_END}\n`;
   expect(own.place.read('session/best_skill.md')).toBe(best);
-  expect(own.place.read('session/skillopt.md')).toMatch(/^\| 2 \| 0 \| slow update \| 3–0 /m);
+  expect(own.place.read('session/skillopt.md')).toMatch(/^\| 2 \| {2}\| slow update \| 3–0 /m);
   expect(own.place.read('session/skillopt.snapshots/skill_v0002.md')).toBe(best);
 
   // two readers share the failures of a round, so that no task is shown twice

@@ -80,10 +80,11 @@ describe('calls that fail', () => {
   });
 
   test('each call is another draw', async () => {
-    const m = model(says('Hm.'), says(handInText()), says(handInText()));
+    const m = model(says('Hm.'), says(handInText()), says(handInText()), says('{"guidance": ""}'));
     await reflect(m, { round: 1 });
     await reflect(m, { round: 2 });
-    expect(new Set(m.requests.map((r) => r.draw)).size).toBe(3);
+    await reflect(m, { round: 2, kind: 'slow-update', failing: [] });
+    expect(new Set(m.requests.map((r) => r.draw)).size).toBe(4);
   });
 });
 

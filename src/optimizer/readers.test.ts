@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import { type Edit, editIdentity } from '../ports/edit.ts';
 import type { ModelRequest } from '../ports/model.ts';
 import { merged, shared } from './readers.ts';
+import { createReflectingOptimizer } from './reflecting.ts';
 import {
   edit,
   failing,
@@ -88,6 +89,19 @@ describe('the failing trajectories of a reflection', () => {
       ),
     );
   });
+});
+
+test('it is told how many of them are read', () => {
+  const of = (readers: number, minibatchSize: number | null) =>
+    createReflectingOptimizer({
+      model: new ScriptedModel(false, []),
+      form: 'auto',
+      maxCalls: 8,
+      readers,
+      minibatchSize,
+      now: () => 0,
+    }).reads?.(request({ failing: tasks(7) }));
+  expect([of(1, null), of(3, null), of(2, 2), of(1, 3)]).toEqual([7, 7, 4, 3]);
 });
 
 describe('hand-ins of several readers', () => {

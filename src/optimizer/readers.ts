@@ -14,7 +14,10 @@ export type Sharing = {
  * One request for each reader: every failing trajectory goes to one reader at most, in the request's order. There are
  * never more readers than trajectories. A reader is asked for no more edits than it sees failures.
  */
-export function shared(request: ProposalRequest, { readers, minibatchSize }: Sharing): readonly ProposalRequest[] {
+export function shared<R extends Pick<ProposalRequest, 'failing' | 'atMost'>>(
+  request: R,
+  { readers, minibatchSize }: Sharing,
+): readonly R[] {
   const { failing, atMost } = request;
   const count = Math.min(readers, failing.length);
   const start = (at: number) =>

@@ -50,6 +50,7 @@ export function createReflectingOptimizer(o: ReflectingOptions): Proposals {
       const { what, where, fix } = lacksTools;
       return [...findings, { level: 'error', what, where, fix }];
     },
+    reads: (request) => shared(request, o).reduce((sum, part) => sum + part.failing.length, 0),
     async performProposal(request, options) {
       if (lacksTools !== null) return { kind: 'failed', failure: lacksTools };
       const startedAt = now();
@@ -57,7 +58,7 @@ export function createReflectingOptimizer(o: ReflectingOptions): Proposals {
       const parts = request.kind === 'slow-update' ? [request] : shared(request, o);
       const readers = parts.map((part, at) => ({
         part,
-        calls: new Calls(model, options, now, request.round, room, at),
+        calls: new Calls(model, options, now, request.round, room, part.kind === 'slow-update' ? DISTILLER : at),
       }));
       const ends = await Promise.all(
         readers.map(({ part, calls }) =>
@@ -73,6 +74,9 @@ export function createReflectingOptimizer(o: ReflectingOptions): Proposals {
     },
   };
 }
+
+/** No place of a reader is as high, so that no call of the same round is the same draw. */
+const DISTILLER = 100;
 
 async function reflect(dialogue: Dialogue, request: ProposalRequest, options: ProposalOptions): Promise<End> {
   const judged = (handIn: HandIn, kept: readonly Edit[]) => judge(handIn, request, dialogue.shown, options.check, kept);

@@ -84,5 +84,7 @@ export type ProposalOptions = {
 
 /** The optimizer. `perform…` is called by the session's recorded ports alone. */
 export interface Proposals extends Preflight {
+  /** How many of a request's failing rollouts are read; absent = all of them. */
+  readonly reads?: (request: Pick<ProposalRequest, 'failing' | 'atMost'>) => number;
   performProposal(request: ProposalRequest, options: ProposalOptions): Promise<ProposalResult>;
 }

@@ -118,7 +118,7 @@ function stepTable(state: RunState): string[] {
   const metric = state.plan?.gate.metric ?? 'hard';
   const rows = state.steps.map((s) => {
     const score = s.gateAction === 'accept' ? scoreText(s.selection.candidate, metric) : '';
-    return `| ${s.step} | ${s.rounds} | ${editsText({ ...s, draft: s.edits.length })} | ${gateText(s)} | ${cell(verdictText(s))} | ${score} | ${s.confidence.toFixed(2)} | ${cell(flipsText(s))} |`;
+    return `| ${s.step} | ${s.kind ? '' : s.rounds} | ${editsText({ ...s, draft: s.edits.length })} | ${gateText(s)} | ${cell(verdictText(s))} | ${score} | ${s.confidence.toFixed(2)} | ${cell(flipsText(s))} |`;
   });
   return [
     '| step | rounds | edits tried → kept | gate | verdict | selection | evidence | tasks that flipped |',

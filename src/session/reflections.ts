@@ -49,7 +49,7 @@ export async function performReflection(
     key: ask.key,
     ...kind,
     round: ask.round,
-    failing: request.failing.length,
+    failing: live.proposals.reads?.(request) ?? request.failing.length,
   });
   for (let failures = 0; ; ) {
     await mayAsk(live);

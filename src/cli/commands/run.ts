@@ -49,6 +49,7 @@ The config, with the defaults of what may be left out (paths are relative to the
     "budget": {"rollouts": 400},
     "limits": {"rollouts": null, "minutes": null, "usd": null, "tokens": null},
     "workers": null, "editBudget": null, "allowUnsandboxed": false, "seed": "1",
+    "slowUpdate": false,               guidance from all that was tried, at a gate of its own, after each epoch
     "search": {"draftSize": 8, "dryRounds": 12, "memory": true, "steps": null, "epochs": null, "batchSize": null},
     "timeouts": {"agentSec": null}, "finalize": {"attempts": 1}
   }

@@ -65,7 +65,7 @@ function stepRow(state: RunState, s: StepState): Row {
   const isLast = state.timeline.accepted.at(-1) === s.step;
   return {
     step: String(s.step),
-    rounds: String(s.rounds),
+    rounds: s.kind ? '' : String(s.rounds),
     edits: editsTexts({ ...s, draft: s.edits.length }),
     gate: gateText(s),
     tone: s.gateAction === 'accept' ? 'plain' : 'quiet',
@@ -131,7 +131,7 @@ function openRow(state: RunState): Row {
   const kind = state.guidance === null ? undefined : 'slow-update';
   return {
     step: String(state.steps.length + 1),
-    rounds: rounds === 0 ? '' : String(rounds),
+    rounds: rounds === 0 || kind ? '' : String(rounds),
     edits: editsTexts({ tried, kept, draft: state.draft.length, ...(kind && { kind }) }),
     gate: gate ? gateText(gate) : '',
     tone: 'plain',
