@@ -193,6 +193,26 @@ describe('guidance meets the incumbent at a gate of its own', () => {
     expect(guidanceIn(end.text)).toBe(best.content);
   });
 
+  test('where the environment moves on the way, all is measured anew and then its gate', async () => {
+    let blocks = 0;
+    const { whole, asks } = script((nth) => [nth === 1 ? best : guidance('nothing')], {
+      inputs: (point) =>
+        point === 'block' && ++blocks === 1
+          ? [{ kind: 'environment.changed', what: 'agent', versions: { agent: '2' } }]
+          : [],
+    });
+    const { ports, end } = await play(whole, on);
+    const slow = ports.of('gate.decided').filter((d) => d.kind === 'slow-update');
+    expect(slow.slice(0, 2).map((d) => [d.gateAction, d.why])).toEqual([
+      ['indecisive', 'environment-changed'],
+      ['accept', 'more wins than losses'],
+    ]);
+    const between = ports.decisions.slice(ports.decisions.indexOf(slow[0]!) + 1, ports.decisions.indexOf(slow[1]!));
+    expect(between.map((d) => (d.type === 'evaluation.finished' ? d.split : d.type))).toEqual(['selection', 'train']);
+    expect(asks.filter((a) => a.text === 'seed\n').length).toBe(1);
+    expect(guidanceIn(end.text)).toBe(best.content);
+  });
+
   test('an acceptance is something kept: three sweeps without one are a plateau', async () => {
     const { whole } = script((nth) => [nth === 1 ? best : guidance('nothing')]);
     const sweeps = async (more: object) =>

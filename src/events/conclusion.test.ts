@@ -118,7 +118,7 @@ describe('every end has one next step', () => {
   test.each<[string, string, RegExp]>([
     ['ceiling', 'no-measurable-difference', /bring (harder|more selection) tasks/],
     ['plateau', 'no-measurable-difference', /try another optimizer/],
-    ['completed', 'no-measurable-difference', /./],
+    ['completed', 'no-measurable-difference', /set search\.steps or search\.epochs higher .* skillopt fork dir$/],
     ['budget', 'no-measurable-difference', /raise the budget .* skillopt fork dir$/],
     ['limit', 'no-measurable-difference', /raise the limit/],
     ['stopped', 'no-measurable-difference', /./],
