@@ -1,14 +1,14 @@
 import type { Decision } from '../events/events.ts';
 import type { Cause, SearchResult } from '../events/shapes.ts';
-import type { Ask, EnginePorts, ProposeAsk, SkillOps } from '../ports/engine.ts';
-import { shortHash } from '../ports/hash.ts';
+import type { Ask, EnginePorts, SkillOps } from '../ports/engine.ts';
+import { reflectionAsk } from './ask.ts';
 import { confirm } from './confirmation.ts';
 import { Conversation, EnvironmentChanged, Stop } from './conversation.ts';
 import { consider } from './gate.ts';
 import { closeOpen, incumbentBlock, sweep } from './measure.ts';
 import type { LoopPlan } from './plan.ts';
 import { missesLargeGains } from './power.ts';
-import { gateRule, mostEdits } from './rules.ts';
+import { type BudgetPlace, gateRule } from './rules.ts';
 import { Screening } from './screening.ts';
 import { meetGuidance, slowUpdate } from './slow-update.ts';
 import {
@@ -84,7 +84,7 @@ class Search {
   /** The seed's outcomes on selection, in the split's order. */
   private seedCells: readonly Cell[] = [];
   /** What came of the reflections that handed in edits. */
-  private readonly hits: { readonly offered: number; readonly kept: number }[] = [];
+  private readonly hits: BudgetPlace['hits'][number][] = [];
 
   constructor(
     private readonly plan: LoopPlan,
@@ -251,9 +251,9 @@ class Search {
 
   /** One reflection and the screening of what it hands in. */
   private async round(failing: readonly string[]): Promise<number> {
-    const { s, talk } = this;
+    const { plan, s, talk } = this;
     s.rounds++;
-    const ask = this.request(failing);
+    const ask = reflectionAsk(plan, s, talk, failing, this.hits);
     const answer = await talk.propose(ask, { draft: s.draftText, incumbent: s.incumbent });
     if (answer.kind === 'unusable') {
       await this.emptyRound('unusable', answer.detail);
@@ -286,43 +286,5 @@ class Search {
   /** A round without an edit is a decision too: the reflection's key has to stand in one. */
   private async emptyRound(reason: 'none-offered' | 'unusable', detail: string): Promise<void> {
     await this.talk.decide({ type: 'edit.rejected', round: this.s.rounds, index: null, edit: null, reason, detail });
-  }
-
-  private get most(): number {
-    const { plan, talk } = this;
-    const consumed = talk.used / talk.budget;
-    return mostEdits(plan.train.length, plan.editBudget, { consumed, hits: this.hits });
-  }
-
-  /** What the reflection is asked. Only train stands in it; its key names rollouts, never what lies beside the log. */
-  private request(failing: readonly string[]): ProposeAsk {
-    const { plan, s, talk } = this;
-    const shuffled = [...failing]
-      .map((t) => [shortHash(`${plan.sessionSeed}|${s.rounds}|show|${t}`), t] as const)
-      .sort(([a], [b]) => (a < b ? -1 : 1))
-      .map(([, t]) => ({ task: t, rollout: s.newest.get(t) ?? '' }))
-      .slice(0, plan.search.batchSize);
-    const body = {
-      round: s.rounds,
-      skill: talk.hash(s.draftText),
-      atMost: Math.max(1, Math.min(this.most, shuffled.length)),
-      notes: [...talk.notes],
-      banned: [...talk.banned],
-      failing: shuffled,
-    };
-    const { tried, refused } = s;
-    const [manyTried, manyRefused] = [tried.length, refused.length];
-    return {
-      key: `reflection/${s.rounds}/${shortHash(JSON.stringify({ ...body, failing: shuffled.map((x) => x.rollout) }))}`,
-      ...body,
-      passing: plan.train.map((t) => t.id).filter((t) => s.train.get(t) === 1),
-      // copied only where a reflection is performed: in a replay nobody reads these long lists
-      get tried() {
-        return tried.slice(0, manyTried);
-      },
-      get refused() {
-        return refused.slice(0, manyRefused);
-      },
-    };
   }
 }
