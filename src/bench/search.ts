@@ -87,6 +87,16 @@ async function rowsOf(
   return [...bySeed.values()];
 }
 
+/** The paired difference in each cell. */
+function byCellText(rows: readonly (readonly Run[])[], before: readonly (readonly Run[])[]): string {
+  return cells
+    .map((_, cell) => {
+      const more = rows.map((cellRuns, seed) => (cellRuns[cell]?.room ?? 0) - (before[seed]?.[cell]?.room ?? 0));
+      return `${signed(mean(more))} ±${error(more).toFixed(3)}`;
+    })
+    .join('  ');
+}
+
 /** What became of guidance: how often it met its gate, and what it was really worth. */
 function guidedText(runs: readonly Run[]): string {
   const all = runs.flatMap((r) => r.guided);
@@ -105,6 +115,7 @@ for (const [name, more, habit] of wanted)
   for (const memory of values.memory.split(',')) {
     console.log(`\n${name}, memory ${memory}`);
     let first: readonly number[] | null = null;
+    let firstRows: readonly (readonly Run[])[] | null = null;
     for (const [rule, slow] of settings) {
       const rows = await rowsOf(rule, memory === 'on', slow, more, habit);
       const rooms = rows.map((cellRuns) => mean(cellRuns.map((r) => r.room)));
@@ -116,7 +127,9 @@ for (const [name, more, habit] of wanted)
       console.log(
         `  ${rule}${slow ? ', slow updates' : ''}  ${mean(rooms).toFixed(3)}  ${compared.padEnd(14)}  ${byCell}  below the seed ${(100 * mean(runs.map((r) => Number(r.below)))).toFixed(1)} %  calls ${mean(runs.map((r) => r.calls)).toFixed(0)}  accepted ${mean(runs.map((r) => r.accepted)).toFixed(1)}`,
       );
+      if (firstRows !== null) console.log(`    by cell ${byCellText(rows, firstRows)}`);
       if (slow) console.log(`    ${guidedText(runs)}`);
       first ??= rooms;
+      firstRows ??= rows;
     }
   }
