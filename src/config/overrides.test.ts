@@ -189,6 +189,10 @@ describe('--cfg-options', () => {
     expect(failureOf(() => cfgOptions([given])).fix).toStartWith(fix);
   });
 
+  test('every alias is a key that exists', () => {
+    expect(Object.values(aliases).filter(({ key }) => schemaAt(key) === null)).toEqual([]);
+  });
+
   test('every alias has a name of SkillOpt’s form', () => {
     expect(Object.keys(aliases).filter((name) => !/^(train|gradient|optimizer|env)\.[a-z_]+$/.test(name))).toEqual([]);
   });
