@@ -39,6 +39,7 @@ const reflected = (round: number, detail: string | null): Some => ({
   key: `reflection/${round}/x`,
   round,
   answer: detail === null ? { kind: 'proposal', proposal: { edits: [], summary: '' } } : { kind: 'unusable', detail },
+  usage,
 });
 const paused = (more: object): Some => ({ type: 'session.paused', why: 'why', fix: 'fix', ...more });
 const down = paused({ where: 'task z', role: 'rollouts' });

@@ -7,7 +7,7 @@ import { feedEntries } from './feed.ts';
 import { closesPhase, Measurements } from './measurements.ts';
 import { skillOf } from './rollout-key.ts';
 import type { EditState, FeedEntry, Running, RunState, StepState, Unscored } from './run-state.ts';
-import { SpendSum } from './spend.ts';
+import { SpendSum, WorkSum } from './spend.ts';
 import { Stamps } from './stamp.ts';
 import { Times } from './timeline.ts';
 import { Troubles } from './trouble.ts';
@@ -20,6 +20,7 @@ type SessionDecision = Exclude<Extract<LoggedEvent, { digest: string }>, { type:
 export class Fold {
   private readonly allSpend = new SpendSum();
   private readonly optimizerSpend = new SpendSum();
+  private readonly work = { rollouts: new WorkSum(), reflections: new WorkSum() };
   private readonly edits = new Map<string, EditState>();
   private readonly skills = new Map<string, { version: number; text: string }>();
   private readonly running = new Map<string, Running>();
@@ -85,7 +86,8 @@ export class Fold {
       rollouts: { started: 0, finished: 0, scored: 0, cancelled: 0, lost: 0, inherited: 0, unscored: this.unscored },
       calls: 0,
       read: [0, 0],
-      spend: { tokens: 0, costUsd: 0, optimizer: { tokens: 0, costUsd: 0 }, requests: 0, uncounted: 0 },
+      spend: { tokens: 0, costUsd: 0, optimizer: { tokens: 0, costUsd: 0 }, requests: 0, roundTrips: 0, uncounted: 0 },
+      work: this.work,
       minutes: 0,
       warnings: this.warnings,
       notes: this.notes,
@@ -101,12 +103,17 @@ export class Fold {
     return this.s.rollouts;
   }
 
-  private spent(usage: EventOf<'rollout.finished'>['usage'], role: 'rollouts' | 'optimizer'): void {
+  private spent(
+    usage: EventOf<'rollout.finished'>['usage'],
+    role: 'rollouts' | 'optimizer' | 'round trip' = 'rollouts',
+  ): void {
     this.allSpend.add(usage);
     if (role === 'optimizer') this.optimizerSpend.add(usage);
-    const requests = this.s.spend.requests + (role === 'optimizer' ? 1 : 0);
+    const before = this.s.spend;
+    const requests = before.requests + (role === 'optimizer' ? 1 : 0);
+    const roundTrips = before.roundTrips + (role === 'round trip' ? 1 : 0);
     const { spent, uncounted } = this.allSpend;
-    this.s.spend = { ...spent, optimizer: this.optimizerSpend.spent, requests, uncounted };
+    this.s.spend = { ...spent, optimizer: this.optimizerSpend.spent, requests, roundTrips, uncounted };
   }
 
   private fate(hash: string | null, fate: EditState['fate'], why: string): void {
@@ -184,7 +191,7 @@ export class Fold {
       case 'eval.finished':
         return;
       case 'model.called':
-        this.spent(event.usage, 'optimizer');
+        this.spent(event.usage, event.preflight ? 'round trip' : 'optimizer');
         if (s.reflecting !== null) s.reflecting = { ...s.reflecting, calls: s.reflecting.calls + 1 };
         return;
       case 'input.received':
@@ -205,7 +212,7 @@ export class Fold {
       case 'rollout.cancelled':
         this.running.delete(event.key);
         this.rollouts.cancelled++;
-        if (event.usage !== undefined) this.spent(event.usage, 'rollouts');
+        if (event.usage !== undefined) this.spent(event.usage);
         return;
       case 'rollout.lost':
         this.running.delete(event.key);
@@ -227,7 +234,10 @@ export class Fold {
         s.reflecting = null;
         s.round = Math.max(s.round, event.round);
         this.measurements.closed(event.seq);
-        if (!this.inherited()) s.calls++; // what it cost stands in its calls
+        if (!this.inherited()) {
+          s.calls++; // what it cost stands in its calls
+          this.work.reflections.add(event);
+        }
         if (event.answer.kind === 'proposal') {
           const { edits } = event.answer.proposal;
           this.handedIn(edits, event.round, event.kind ?? 'reflection');
@@ -286,13 +296,14 @@ export class Fold {
       this.rollouts.inherited++;
       return;
     }
-    this.spent(event.usage, 'rollouts');
+    this.spent(event.usage);
     const { outcome } = event;
     if (outcome.status === 'unscored') {
       const before = this.unscored.get(outcome.reason) ?? { count: 0, task: event.task, detail: outcome.detail };
       this.unscored.set(outcome.reason, { ...before, count: before.count + 1 });
     } else if (outcome.read !== null && !event.key.startsWith('none/'))
       s.read = [s.read[0] + (outcome.read ? 1 : 0), s.read[1] + 1];
+    this.work.rollouts.add(event);
     this.rollouts.finished++;
     if (outcome.status === 'scored') this.rollouts.scored++;
   }

@@ -38,14 +38,15 @@ const warningRaised = z.object({
   fix: z.string(),
 });
 const concurrencyChanged = z.object({ type: z.literal('concurrency.changed'), workers: z.number().int().positive() });
-/** One call of a model outside a rollout; `problem` null = it answered. */
+/** One call of a model outside a rollout; `problem` null = it answered. `preflight`: a short one before the work began. */
 const modelCalled = z.object({
   type: z.literal('model.called'),
-  role: z.enum(['optimizer']),
+  role: z.enum(['optimizer', 'target']),
   model: z.string(),
   problem: z.string().nullable(),
   usage: usageShape,
   durationMs: z.number().nonnegative(),
+  preflight: z.literal(true).optional(),
 });
 /** `where` = what failed, and `role` whose work it was; absent: a user has paused it. */
 const sessionPaused = z.object({

@@ -198,10 +198,19 @@ describe('where a session stands', () => {
   });
 
   test.each([
-    [{ minutes: 12.4, rollouts: 130, costUsd: 0, isMost: true }, 'at most about 12 min, 130 rollouts, no model cost'],
-    [{ minutes: 0.5, rollouts: 1, costUsd: 3.1, isMost: false }, 'about 30 s, 1 rollout, $3.10'],
-    [{ minutes: 125, rollouts: 9, costUsd: null, isMost: true }, 'at most about 2 h 05 min, 9 rollouts, cost unknown'],
-    [{ minutes: null, rollouts: 9, costUsd: 0, isMost: false }, 'about 9 rollouts, no model cost'],
+    [
+      { minutes: 12.4, rollouts: 130, tokens: 0, costUsd: 0, isMost: true },
+      'at most about 12 min, 130 rollouts, no model cost',
+    ],
+    [
+      { minutes: 0.5, rollouts: 1, tokens: 41_300, costUsd: 3.1, isMost: false },
+      'about 30 s, 1 rollout, 41 k tokens, $3.10',
+    ],
+    [
+      { minutes: 125, rollouts: 9, tokens: null, costUsd: null, isMost: true },
+      'at most about 2 h 05 min, 9 rollouts, cost unknown',
+    ],
+    [{ minutes: null, rollouts: 9, tokens: 0, costUsd: 0, isMost: false }, 'about 9 rollouts, no model cost'],
   ] as const)('%j', (left, costs) => {
     const s: Standing = { at: 'step', step: 4, finished: 61, left };
     expect(standingTexts(s)).toEqual(['stopped at step 4 after 61 rollouts', `continuing costs ${costs}`]);

@@ -1,7 +1,7 @@
 import { attemptsOf } from './attempts.ts';
 import { testArms } from './loop-facts.ts';
 import type { RunState } from './run-state.ts';
-import { countText, minutesText } from './words.ts';
+import { countText, minutesText, shortCount } from './words.ts';
 
 /** How far a session is. Rollouts are those of the budget: what decisions have consumed and what waits for the next one. */
 export type Progress = {
@@ -116,7 +116,8 @@ export type Standing = {
   readonly left: {
     readonly rollouts: number;
     readonly minutes: number | null;
-    /** US dollars at the price so far; null = unknown. */
+    /** Tokens and US dollars at the mean so far; null = unknown. */
+    readonly tokens: number | null;
     readonly costUsd: number | null;
     readonly isMost: boolean;
   } | null;
@@ -125,7 +126,9 @@ export type Standing = {
 export function standing(state: RunState): Standing {
   const left = leftRollouts(state);
   const { finished } = state.rollouts;
-  const { costUsd } = state.spend;
+  const { costUsd, tokens } = state.spend;
+  const each = (sum: number | null) => (sum === null || finished === 0 ? null : sum / finished);
+  const more = (mean: number | null) => (mean === null || left === null ? null : mean * left.rollouts);
   return {
     at: whereOf(state),
     step: state.phase === 'searching' ? state.steps.length + 1 : state.steps.length,
@@ -136,7 +139,8 @@ export function standing(state: RunState): Standing {
         : {
             rollouts: left.rollouts,
             minutes: leftMinutes(state, left, state.minutes),
-            costUsd: costUsd === null || finished === 0 ? null : (costUsd / finished) * left.rollouts,
+            tokens: more(each(tokens)),
+            costUsd: more(each(costUsd)),
             isMost: left.isMost,
           },
   };
@@ -176,9 +180,10 @@ export function standingTexts(s: Standing): readonly string[] {
     finished: `all is done, ${after}`,
   };
   if (s.left === null) return [where[s.at]];
-  const { rollouts, minutes, costUsd, isMost } = s.left;
+  const { rollouts, minutes, tokens, costUsd, isMost } = s.left;
   const time = minutes === null ? [] : [minutesText(minutes)];
-  const costs = [...time, countText(rollouts, 'rollout'), costText(costUsd)];
+  const read = tokens === null || tokens === 0 ? [] : [`${shortCount(tokens)} tokens`];
+  const costs = [...time, countText(rollouts, 'rollout'), ...read, costText(costUsd)];
   return [where[s.at], `continuing costs ${isMost ? 'at most about' : 'about'} ${costs.join(', ')}`];
 }
 

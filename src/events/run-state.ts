@@ -109,9 +109,14 @@ export type Spent = { readonly tokens: number | null; readonly costUsd: number |
 export type Spend = Spent & {
   readonly optimizer: Spent;
   readonly requests: number;
+  /** Short calls before the work began, of all roles; what they spent is part of the sums, and not of the optimizer's. */
+  readonly roundTrips: number;
   /** Calls and rollouts of which nothing is known: they stand in no sum, so that the sums are the least that was spent. */
   readonly uncounted: number;
 };
+
+/** Rollouts, or reflections, that were performed here and came to their end: how many, and their time and spend together. */
+export type Work = Spent & { readonly count: number; readonly durationMs: number };
 
 /** What an entry is about; screens give each a mark and a colour. */
 export type FeedKind =
@@ -220,6 +225,7 @@ export type RunState = {
   /** Rollouts in which the skill was read, of those that can tell. */
   readonly read: readonly [number, number];
   readonly spend: Spend;
+  readonly work: { readonly rollouts: Work; readonly reflections: Work };
   /** Running time up to the last line: pauses and the time between two processes are left out. */
   readonly minutes: number;
   readonly warnings: readonly string[];

@@ -1,5 +1,5 @@
 import type { Usage } from '../ports/usage.ts';
-import type { Spent } from './run-state.ts';
+import type { Spent, Work } from './run-state.ts';
 
 /**
  * Sums of what was spent. A model that has no price tells its tokens and makes the cost unknown. What tells neither cost
@@ -28,4 +28,25 @@ export class SpendSum {
 
 function sum(a: number | null, b: number | null): number | null {
   return a === null || b === null ? null : a + b;
+}
+
+/** What rollouts or reflections came to together. */
+export class WorkSum implements Work {
+  private readonly sum = new SpendSum();
+  count = 0;
+  durationMs = 0;
+
+  add(work: { readonly usage: Usage; readonly durationMs: number }): void {
+    this.count++;
+    this.durationMs += work.durationMs;
+    this.sum.add(work.usage);
+  }
+
+  get tokens(): number | null {
+    return this.sum.spent.tokens;
+  }
+
+  get costUsd(): number | null {
+    return this.sum.spent.costUsd;
+  }
 }

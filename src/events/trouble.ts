@@ -31,7 +31,7 @@ export class Troubles {
         if (event.failed) this.rollouts ??= trouble(event.seq, `task ${taskOf(event.key)}`, event.why);
         return;
       case 'model.called':
-        if (event.problem === null) return; // what it answered is judged by its reflection
+        if (event.problem === null || event.preflight) return; // what it answered is judged by its reflection
         this.optimizer ??= trouble(event.seq, `model ${event.model}`, event.problem);
         return;
       case 'reflection.finished':

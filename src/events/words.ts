@@ -246,6 +246,13 @@ export function minutesText(minutes: number): string {
   return whole < 100 ? `${whole} min` : `${Math.floor(whole / 60)} h ${String(whole % 60).padStart(2, '0')} min`;
 }
 
+/** `840`, `12 k`, `1.4 million`: a number of which two digits say enough. */
+export function shortCount(n: number): string {
+  if (n < 1_000) return String(Math.round(n));
+  if (n < 995_000) return `${n < 9_950 ? (n / 1_000).toFixed(1) : Math.round(n / 1_000)} k`;
+  return `${n < 9_950_000 ? (n / 1_000_000).toFixed(1) : Math.round(n / 1_000_000)} million`;
+}
+
 export const oneLine = (text: string): string => text.trim().replace(/\s+/g, ' ');
 
 /** Why the search ended, in a sentence. */

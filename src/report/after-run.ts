@@ -44,6 +44,8 @@ export type AfterRun = {
   readonly optimizerCalls: number;
   /** The optimizer's part of tokens and cost, and its model calls: a reflection may take several. */
   readonly optimizer: RunState['spend']['optimizer'] & { readonly requests: number };
+  /** Short calls before the work began: each model was asked once. */
+  readonly preflightCalls: number;
   readonly tokens: number | null;
   readonly costUsd: number | null;
   readonly minutes: number;
@@ -104,6 +106,7 @@ export function afterRun(
     uncounted: state.spend.uncounted,
     optimizerCalls: state.calls,
     optimizer: { ...state.spend.optimizer, requests: state.spend.requests },
+    preflightCalls: state.spend.roundTrips,
     tokens: state.spend.tokens,
     costUsd: state.spend.costUsd,
     minutes: Math.round(state.minutes * 100) / 100,
@@ -137,7 +140,7 @@ export function afterRunLines(a: AfterRun, state: RunState): string[] {
     ...(a.optimizes === 'description'
       ? [`optimizes   the description; ${faultsText(state) || `the skill was ${readText(state)} rollouts that tell`}`]
       : []),
-    `spent       ${a.rollouts.started} rollouts (${a.rollouts.cancelled} cancelled, ${a.rollouts.lost} lost)${a.rollouts.inherited > 0 ? ` and ${a.rollouts.inherited} inherited outcomes` : ''}${calls(a)} · ${spent}${tokens(a)} · ${duration(a.minutes)}`,
+    `spent       ${a.rollouts.started} rollouts (${a.rollouts.cancelled} cancelled, ${a.rollouts.lost} lost)${a.rollouts.inherited > 0 ? ` and ${a.rollouts.inherited} inherited outcomes` : ''}${a.preflightCalls > 0 ? `, ${countText(a.preflightCalls, 'preflight call')}` : ''}${calls(a)} · ${spent}${tokens(a)} · ${duration(a.minutes)}`,
     ...unscoredTexts(state).map((text) => `unscored    ${text}`),
     ...(a.failure ? failureLines(a.failure) : []),
     `best skill  ${a.bestSkill} · +${a.diff.added} −${a.diff.removed} lines against the seed`,

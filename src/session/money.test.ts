@@ -329,6 +329,7 @@ test('what a model call cost is told by role, also of one that failed', () => {
     costUsd: 0.5,
     optimizer: { tokens: null, costUsd: 0.5 },
     requests: 2,
+    roundTrips: 0,
     uncounted: 0,
   });
   const stopped = { ...call, usage: unknownUsage, problem: 'stopped before it answered' };
