@@ -9,9 +9,11 @@ import { openAiModel } from './openai.ts';
 import { providerNames, services } from './services.ts';
 import type { ModelSurroundings } from './surroundings.ts';
 
+export { type Charge, chargeOf } from './charge.ts';
 export { Lane } from './lane.ts';
 export { Lanes } from './lanes.ts';
 export { type PatienceOptions, patient } from './patient.ts';
+export { type RoundTrip, roundTrip, wordOf } from './round-trip.ts';
 export type { ModelSurroundings } from './surroundings.ts';
 
 /**

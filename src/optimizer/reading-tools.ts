@@ -59,10 +59,14 @@ const readingTools: readonly ModelTool[] = (Object.keys(shapes) as ToolName[]).m
   schema: jsonSchema(shapes[name], 'input'),
 }));
 const handInDescription = 'Hands in your edits. Call it once, with all of them, when you are done.';
-const withHandIn = (part: OptimizedPart): readonly ModelTool[] => [
-  ...readingTools,
-  { name: HAND_IN, description: handInDescription, schema: handInSchemas[part] },
-];
+
+/** The tool by which a model hands in edits of a part. */
+export const handInTool = (part: OptimizedPart): ModelTool => ({
+  name: HAND_IN,
+  description: handInDescription,
+  schema: handInSchemas[part],
+});
+const withHandIn = (part: OptimizedPart): readonly ModelTool[] => [...readingTools, handInTool(part)];
 
 /** What the model may call, by what is optimized. What has a default need not be given. */
 export const toolsFor: Readonly<Record<OptimizedPart, readonly ModelTool[]>> = {

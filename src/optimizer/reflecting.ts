@@ -25,6 +25,11 @@ export type ReflectingOptions = Sharing & {
   readonly now: () => number;
 };
 
+/** The form that a reflection will have: by tools only where the model takes them and may be called more than once. */
+export function heldForm(form: ReflectingOptions['form'], model: Pick<Model, 'takesTools'>, maxCalls: number): Form {
+  return form === 'auto' ? (model.takesTools && maxCalls > 1 ? 'tools' : 'one-shot') : form;
+}
+
 /**
  * An optimizer with a model. It is shown what fails and passes on train and what was tried, and hands in small edits.
  * What it hands in is judged at once; one repair turn tells it everything that can't be used, and why. What is refused
@@ -42,7 +47,7 @@ export function createReflectingOptimizer(o: ReflectingOptions): Proposals {
           retryable: false,
         }
       : null;
-  const held: Form = form === 'auto' ? (model.takesTools && maxCalls > 1 ? 'tools' : 'one-shot') : form;
+  const held = heldForm(form, model, maxCalls);
   return {
     async preflight() {
       const findings = await model.preflight();

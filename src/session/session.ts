@@ -60,6 +60,7 @@ export type SessionParts = {
  */
 export class Session {
   private warnings: string[] = [];
+  private calls: EventOf<'model.called'>[] = [];
   private begun = false;
   /** The derived files: they name the last line, which has to be on the disk before them. */
   private readonly files = new Seldom(() => {
@@ -237,6 +238,10 @@ export class Session {
     if (logged.workers !== o.workers) this.write({ type: 'concurrency.changed', workers: o.workers });
     this.files.now();
     this.warn();
+    for (const call of this.calls.splice(0)) {
+      this.write(call);
+      logged.spending.add(call.usage, 'call');
+    }
     logged.lose((event) => this.write(event));
     return loopPlan(logged.created, logged.splits, logged.plan);
   }
@@ -325,6 +330,11 @@ export class Session {
   /** Something odd, for people: stands in the log as soon as the session has begun. */
   note(warning: string): void {
     this.warnings.push(warning);
+  }
+
+  /** A short call of a model before the work began: what it spent stands in the log as soon as the session has begun. */
+  noteCall(call: Omit<EventOf<'model.called'>, 'type' | 'preflight'>): void {
+    this.calls.push({ type: 'model.called', preflight: true, ...call });
   }
 
   private warn(): void {
