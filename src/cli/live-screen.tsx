@@ -17,11 +17,12 @@ import {
   reduceRun,
   startModel,
 } from '../tui/screens/run/model.ts';
+import type { Start } from '../tui/screens/start.ts';
 import type * as Views from '../tui/views.ts';
 import { endAtOnce, onEnd, onTerminalGone } from './crash.ts';
 import type * as PowerOf from './power-of.ts';
 import { Root, throwUncaught } from './screen-root.tsx';
-import type { Following, Surface } from './surface.ts';
+import type { Beginning, Following, Surface } from './surface.ts';
 import { Waits } from './waits.ts';
 
 /** Milliseconds between two frames that events ask for; keys and resizes are answered at once. */
@@ -59,6 +60,8 @@ export class LiveScreen implements Surface {
   private following: Following = { finalizes: false, slowedMs: 0 };
   private model: RunModel = startModel;
   private screen: 'resume' | 'run' = 'run';
+  /** A session that has not begun: its question, or what is done before it runs. */
+  private start: Start | null = null;
   private notice = '';
   private noticedAtMs = 0;
   private noticeDrawn = '';
@@ -104,23 +107,39 @@ export class LiveScreen implements Surface {
     if (signal.aborted) return false;
     this.state = state;
     this.screen = 'resume';
+    const goOn = await this.answered(signal);
+    this.screen = 'run';
+    this.draw();
+    return goOn;
+  }
+
+  async mayBegin({ title, estimate }: Beginning, signal: AbortSignal): Promise<boolean> {
+    if (signal.aborted) return false;
+    this.start = { title, estimate, busy: null };
+    const begins = await this.answered(signal);
+    this.start = { title, estimate, busy: begins ? 'asking each model once …' : 'nothing was begun' };
+    this.draw();
+    return begins;
+  }
+
+  /** Draws the question and waits for a key that answers it. */
+  private async answered(signal: AbortSignal): Promise<boolean> {
     const { promise, resolve } = Promise.withResolvers<boolean>();
     this.answer = resolve;
     const stopped = () => resolve(false);
     signal.addEventListener('abort', stopped, { once: true });
     this.draw();
-    const goOn = await promise;
+    const answer = await promise;
     signal.removeEventListener('abort', stopped);
     this.answer = null;
-    this.screen = 'run';
-    this.draw();
-    return goOn;
+    return answer;
   }
 
   follow(state: RunState, control: SessionControl<LoggedEvent, RunState>, o: Following): void {
     this.following = o;
     this.control = control;
     this.state = state;
+    this.start = null;
     control.subscribe(() => {
       this.movedAtMs = performance.now();
       this.drawSoon();
@@ -242,11 +261,11 @@ export class LiveScreen implements Surface {
 
   private compose(): void {
     this.noticeDrawn = this.noticeNow;
-    const { views, state, screen } = this;
+    const { views, state, screen, start } = this;
     if (views === null) return;
-    this.frame.set(
-      state === null ? views.openingFrame(this.size) : views.frameOf({ screen, facts: this.facts(state) }, this.size),
-    );
+    if (start !== null) this.frame.set(views.startFrame(start, this.size));
+    else if (state === null) this.frame.set(views.openingFrame(this.size));
+    else this.frame.set(views.frameOf({ screen, facts: this.facts(state) }, this.size));
   }
 
   private readonly resized = (): void => this.draw();
@@ -287,9 +306,10 @@ export class LiveScreen implements Surface {
 
   private readonly onKey = (key: KeyName): void => {
     this.movedAtMs = performance.now();
-    const answer = this.screen === 'resume' ? (this.views?.answerOf(key) ?? null) : null;
+    const asks = this.screen === 'resume' || this.answer !== null;
+    const answer = asks ? (this.views?.answerOf(key) ?? null) : null;
     if (answer !== null) this.answer?.(answer);
-    else if (this.screen === 'run') this.send({ kind: 'key', key });
+    else if (!asks) this.send({ kind: 'key', key });
   };
 
   private send(message: RunMessage): void {

@@ -12,6 +12,7 @@ export function plainSurface(io: Io): Surface {
   return {
     say: io.line,
     mayGoOn: async () => true,
+    mayBegin: async () => true,
     follow(atStart, control) {
       const plain = new PlainLines(powerOf);
       let now = atStart;

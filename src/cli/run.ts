@@ -16,6 +16,7 @@ export type RunOptions = KeyFlags &
     readonly finalize?: boolean;
     readonly allowUnsandboxed?: boolean;
     readonly exitCode?: boolean;
+    readonly smoke?: boolean;
   };
 
 /** Starts or resumes the session of a directory. */
@@ -24,7 +25,7 @@ export async function run(dir: string, options: RunOptions, context: CommandCont
   const place = sessionPlace(dir, flags, true);
   if (place.config === null) readConfigFile(sessionPaths(place.dir).config); // says that there is none
   const path = place.dir;
-  const { report, lines } = await search({
+  const { report, lines, estimate } = await search({
     io: context.io,
     dir: path,
     command: context.command,
@@ -38,6 +39,6 @@ export async function run(dir: string, options: RunOptions, context: CommandCont
     show: options,
   });
   const told = options.finalize ? withSource(path, report, lines) : { data: report, lines };
-  context.io.result(told.data, told.lines);
+  context.io.result({ ...told.data, estimate }, told.lines);
   if (options.exitCode && report.result !== 'improved') process.exitCode = NO_IMPROVEMENT;
 }

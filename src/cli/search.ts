@@ -1,4 +1,5 @@
 import type { Layers, Override } from '../config/layers.ts';
+import type { Estimate } from '../events/estimate.ts';
 import type { RunState } from '../events/run-state.ts';
 import { type Edit, editHash } from '../ports/edit.ts';
 import { fail, SkilloptError } from '../ports/failure.ts';
@@ -7,6 +8,7 @@ import { Control } from '../session/control.ts';
 import { stopped } from '../session/foreign-ends.ts';
 import { runSession } from '../session/run.ts';
 import { Session } from '../session/session.ts';
+import { begin } from './begin.ts';
 import { removeUnmeasured } from './begin-anew.ts';
 import { type Io, ReportedFailure } from './io.ts';
 import { leaksOf } from './leaks.ts';
@@ -23,6 +25,8 @@ export type SearchOptions = {
   readonly io: Io;
   /** The session's directory. */
   readonly dir: string;
+  /** Where programs and files beside the config are looked for; absent = in `dir`. */
+  readonly base?: string;
   /** As the user typed it. */
   readonly command: string;
   /** The config file, with the environment above it; null = there is none any more. */
@@ -42,10 +46,18 @@ export type SearchOptions = {
   readonly ownEdits?: { readonly edits: readonly Edit[]; readonly goOn: boolean };
   /** The first line where there is no screen. */
   readonly title?: string;
+  /** What is odd about this session, for people; stands in its log. */
+  readonly warnings?: readonly string[];
 };
 
 /** The report after a run, as data and as lines; the command prints it. */
-export type Searched = { readonly report: AfterRun; readonly lines: readonly string[]; readonly state: RunState };
+export type Searched = {
+  readonly report: AfterRun;
+  readonly lines: readonly string[];
+  readonly state: RunState;
+  /** What it was told to cost before it began; null = it was begun before, or no model takes part. */
+  readonly estimate: Estimate | null;
+};
 
 /** Opens or resumes a session, runs it to its end and reports. The same for `demo`, `run` and `finalize`. */
 export async function search(o: SearchOptions): Promise<Searched> {
@@ -88,7 +100,7 @@ async function searchOn(surface: Surface, o: SearchOptions, onStop: (left: Searc
         'leave it out',
       );
     const workers = workersOf(session.config);
-    const { rollouts, proposals, models } = await wired(session, o.dir, {
+    const { rollouts, proposals, models, roles, oneShot } = await wired(session, o.base ?? o.dir, {
       ...o,
       rehearsalDelayMs: delayMs,
       onWait: (wait, model) => surface.waits(wait, model),
@@ -101,7 +113,7 @@ async function searchOn(surface: Surface, o: SearchOptions, onStop: (left: Searc
       learner(session.config),
       priced(session.config, models),
     ]);
-    session.check({ versions: {}, workers });
+    const { splits } = session.check({ versions: {}, workers });
     const report = () =>
       afterRun(session.state, {
         command: o.command,
@@ -117,13 +129,23 @@ async function searchOn(surface: Surface, o: SearchOptions, onStop: (left: Searc
       if (o.stage.abort.signal.aborted) throw stopped(o.dir);
       const left = report();
       const lines = ['left        as it was; the same command goes on any time', ...afterRunLines(left, session.state)];
-      return { report: left, lines, state: session.state };
+      return { report: left, lines, state: session.state, estimate: null };
     }
-    if (o.stage.abort.signal.aborted) throw stopped(o.dir);
+    const begun = await begin(surface, session, {
+      dir: o.dir,
+      finalize: o.finalize,
+      workers,
+      roles,
+      splits: { train: splits.train.length, test: splits.test.length },
+      isLive: o.stage.isLive,
+      yes: o.show.yes === true,
+      signal: o.stage.abort.signal,
+    });
+    if (begun.kind === 'left') return { report: report(), state: session.state, ...begun };
     for (const left of await rollouts.sweep()) surface.say(`swept       ${left}`);
     if (session.isNew) o.onBegin?.();
     surface.follow(session.state, control, { finalizes: o.finalize, slowedMs: delayMs });
-    for (const w of odd) session.note(w);
+    for (const w of [...(o.warnings ?? []), ...odd, ...begun.warnings]) session.note(w);
     for (const f of findings) {
       if (f.level !== 'warning') continue;
       const text = `${f.what} (${f.where})${f.fix ? `; ${f.fix}` : ''}`;
@@ -133,9 +155,9 @@ async function searchOn(surface: Surface, o: SearchOptions, onStop: (left: Searc
     const decided = o.ownEdits === undefined ? null : handIn(o.ownEdits, control);
     const run = runSession(session, {
       rollouts,
-      proposals,
+      proposals: begun.oneShot && oneShot !== null ? oneShot() : proposals,
       redact: redactor(),
-      leaks: leaksOf(session, o.dir),
+      leaks: leaksOf(session, o.base ?? o.dir),
       inputs: control.inputs,
       signal: control.signal,
       hold: control.hold,
@@ -151,7 +173,7 @@ async function searchOn(surface: Surface, o: SearchOptions, onStop: (left: Searc
         onStop(withLines(report(), session.state, ''));
       throw e;
     });
-    return withLines(report(), session.state);
+    return { ...withLines(report(), session.state), estimate: begun.estimate };
   } finally {
     session.close();
   }
@@ -177,7 +199,7 @@ function handIn({ edits, goOn }: NonNullable<SearchOptions['ownEdits']>, control
 
 /** The report below a blank line. */
 function withLines(report: AfterRun, state: RunState, ...below: readonly string[]): Searched {
-  return { report, lines: ['', ...afterRunLines(report, state), ...below], state };
+  return { report, lines: ['', ...afterRunLines(report, state), ...below], state, estimate: null };
 }
 
 /** Something was performed here before, and it stopped on the way. */

@@ -11,7 +11,7 @@ export type Show = {
 };
 
 /** Helps of the flags that `demo`, `run` and `finalize` share. */
-export const YES = 'no questions: go on where it stopped';
+export const YES = 'no questions: begin, also without a limit on what it spends, or go on where it stopped';
 export const PLAIN = 'lines in place of the live screen';
 export const DELAY =
   'milliseconds that the rehearsal’s agent waits before each rollout (333 on the live screen, else 0)';

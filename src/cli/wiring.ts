@@ -30,6 +30,7 @@ import { readAnyPack } from '../taskpack/read-any-pack.ts';
 import { VERSION } from '../version.ts';
 import { exampleHas, exampleName, exampleText } from './bundled.ts';
 import { refuseSecrets } from './config-secrets.ts';
+import type { Roles } from './estimate-of.ts';
 import { modelMaker } from './models.ts';
 import { renderSession } from './render-session.ts';
 import { bundleOf, skillSource, sources } from './sources.ts';
@@ -70,7 +71,14 @@ export function workersOf(config: Config): number {
 }
 
 /** Backend and optimizer of a session, and the models that they use. */
-export type Wired = { readonly rollouts: Rollouts; readonly proposals: Proposals; readonly models: readonly Model[] };
+export type Wired = {
+  readonly rollouts: Rollouts;
+  readonly proposals: Proposals;
+  readonly models: readonly Model[];
+  readonly roles: Roles<Model>;
+  /** The same optimizer, shown a digest in one call, for a model that calls no tools; null = it is no model. */
+  readonly oneShot: (() => Proposals) | null;
+};
 
 /** Puts a session's backend and optimizer together. The bundled examples need no consent to run in plain folders. */
 export async function wired(session: Session, base: string, o: BackendOptions): Promise<Wired> {
@@ -78,10 +86,23 @@ export async function wired(session: Session, base: string, o: BackendOptions): 
   const { optimizer, reflection } = session.config;
   const { target, rollouts } = await wiredBackend(session, make, o);
   if (!('model' in namedOptimizer(optimizer)))
-    return { rollouts, proposals: rehearsalOf(session, base), models: target === null ? [] : [target] };
+    return {
+      rollouts,
+      proposals: rehearsalOf(session, base),
+      models: target === null ? [] : [target],
+      roles: { target, optimizer: null },
+      oneShot: null,
+    };
   const reader = await make(optimizer);
-  const proposals = createReflectingOptimizer({ ...reflection, model: reader, now: () => performance.now() });
-  return { rollouts, proposals, models: target === null ? [reader] : [target, reader] };
+  const proposalsIn = (form: typeof reflection.form) =>
+    createReflectingOptimizer({ ...reflection, form, model: reader, now: () => performance.now() });
+  return {
+    rollouts,
+    proposals: proposalsIn(reflection.form),
+    models: target === null ? [reader] : [target, reader],
+    roles: { target, optimizer: reader },
+    oneShot: () => proposalsIn('one-shot'),
+  };
 }
 
 /** The backend of an eval, and the model that it asks. */
@@ -89,7 +110,7 @@ export async function wiredEval(
   evaluation: Pick<Evaluation, 'config' | 'id' | 'pack' | 'bundledFiles' | 'created'>,
   base: string,
   o: BackendOptions & { readonly bundled: boolean },
-): Promise<Omit<Wired, 'proposals'>> {
+): Promise<Pick<Wired, 'rollouts' | 'models'>> {
   const { config, id, pack, bundledFiles: files, created } = evaluation;
   const name = created.arms[0]?.name ?? '';
   const { target, rollouts } = await wiredBackend(

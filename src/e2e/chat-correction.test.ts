@@ -14,12 +14,12 @@ const answer = () =>
     { choices: [], usage: {} },
   );
 
-test('a URL where no model speaks pauses the session; corrected, it begins anew', async () => {
+test('a URL where nothing but the first short question is answered pauses the session; corrected, it begins anew', async () => {
   const server = Bun.serve({
     hostname: '127.0.0.1',
     port: 0,
-    fetch: ({ url }) =>
-      url.includes('/wrong/')
+    fetch: async (request) =>
+      request.url.includes('/wrong/') && !(await request.text()).includes('this one word')
         ? new Response('data: nope\n\n', { headers: { 'content-type': 'text/event-stream' } })
         : answer(),
   });

@@ -90,15 +90,15 @@ describe.concurrent('a provider in trouble', () => {
       where: /^anthropic\/\w+ at http/,
       fix: /ANTHROPIC_API_KEY/,
     };
-    const first = await own.run(['run', 'session']);
+    const first = await own.run(['run', 'session', '--yes']);
     expectFailure(first, fault);
     expect(first.stdout).toMatch(/^paused +the key was refused .*ANTHROPIC_API_KEY/m);
     expect(first.stdout + first.stderr).not.toContain(key);
     expect(first.stdout).toMatch(/^failed at +task [\w-]+: the key was refused \(401\) \(line \d+ of the log\)$/m);
-    expect(first.stdout).toMatch(/^command +skillopt run session$/m);
+    expect(first.stdout).toMatch(/^command +skillopt run session --yes$/m);
     const document = readFileSync(own.place.path('session', 'skillopt.md'), 'utf8');
     expect(document).toMatch(/^- \*\*failed at\*\* task [\w-]+: the key was refused/m);
-    expect(document).toMatch(/^- command: `skillopt run session`$/m);
+    expect(document).toMatch(/^- command: `skillopt run session --yes`$/m);
     expect(document).toMatch(/^- next, from this directory: .*ANTHROPIC_API_KEY/m);
     const kept = finishedKeys(own);
     expect(kept.length).toBeGreaterThan(10);

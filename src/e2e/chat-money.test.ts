@@ -39,7 +39,7 @@ describe('a limit on money', () => {
       where: /^limits\.usd$/,
       fix: /^raise it to about \$\d+\.\d\d or more and start again: what is done is kept$/,
     });
-    await holds(own, 0.5);
+    await holds(own, 1.5);
     const kept = own.events.flatMap((e) => (e.type === 'rollout.finished' ? [e.key] : []));
     expect(kept.length).toBe(1);
     await own.succeed(['run', 'session', '--finalize', '--limit-usd', '200']);

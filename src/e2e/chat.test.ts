@@ -40,7 +40,7 @@ describe('models make a skill better', () => {
   test.each(ways)('%s', async (_name, options, callsEach) => {
     const own = new QuizSession(options);
     const sources = hashOf(own.place.path('quiz')) + hashOf(own.place.path('pack'));
-    const run = await own.succeed(['run', 'session']);
+    const run = await own.succeed(['run', 'session', '--yes']);
     expect(run.stdout).toMatch(/^step 1 .*\n +ACCEPT · selection 3\/6 against 0\/6/m);
     expect(run.stdout).toMatch(/^confirmed +improved, 6 of 6 pairs: selection 6\/6 against the seed’s 0\/6/m);
     expect(own.place.read('session/best_skill.md')).toBe(bestSkill);
@@ -84,11 +84,19 @@ describe('models make a skill better', () => {
   });
 });
 
+/** What such a program writes, as a text of the shell. */
+function resultOf(fields: object): string {
+  const usage = { input_tokens: 10, output_tokens: 5 };
+  return `<<'EOF'\n${JSON.stringify({ type: 'result', num_turns: 1, usage, ...fields })}\nEOF`;
+}
+
 describe('a command as the optimizer', () => {
-  /** A program in the form of `claude -p --output-format json`. */
-  const script = (body: string) => ({ 'session/think.sh*': `#!/bin/sh\nprompt=$(cat)\n${body}\n` });
-  const result = (fields: object) =>
-    `cat <<'EOF'\n${JSON.stringify({ type: 'result', num_turns: 1, usage: { input_tokens: 10, output_tokens: 5 }, ...fields })}\nEOF`;
+  /** A program in the form of `claude -p --output-format json`; the word that is asked for first costs nothing. */
+  const script = (body: string) => ({
+    'session/think.sh*': `#!/bin/sh\nprompt=$(cat)\ncase "$prompt" in *'this one word: '*)\n${word}\nexit 0 ;; esac\n${body}\n`,
+  });
+  const word = `sed 's/WORD/'"\${prompt##*: }"/ ${resultOf({ is_error: false, result: 'WORD', total_cost_usd: 0 })}`;
+  const result = (fields: object) => `cat ${resultOf(fields)}`;
   const options = {
     optimizer: { model: 'command/claude', command: ['./think.sh'] },
     env: { PATH: '/usr/local/bin:/usr/bin:/bin' },
@@ -102,7 +110,7 @@ describe('a command as the optimizer', () => {
       own.place.dir,
       script(`${result({ is_error: true, result: 'the model is not there', total_cost_usd: 0.42 })}\nexit 1`),
     );
-    const cut = await own.run(['run', 'session']);
+    const cut = await own.run(['run', 'session', '--yes']);
     expectFailure(cut, {
       code: 4,
       what: /^the command failed: the model is not there$/,

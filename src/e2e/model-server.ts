@@ -1,3 +1,4 @@
+import { ROUND_TRIP_SYSTEM } from '../models/round-trip.ts';
 import { atEnd } from './binary.ts';
 
 // A model behind a local endpoint, for tests of the binary. It speaks Chat Completions and Messages, in streams, with
@@ -33,12 +34,16 @@ export type Said = { readonly text?: string; readonly calls?: readonly Call[] };
 export type Trouble = (question: Question) => Response | null | Promise<Response | null>;
 
 export class ModelServer {
-  /** Every request for an answer, those that were refused too. */
+  /** Every request for an answer, those that were refused too; the short ones before the work begins stand in `checked`. */
   readonly asked: Question[] = [];
+  readonly checked: Question[] = [];
   /** Tokens of the answers that were given, as the server counts them. */
   readonly tokens = { input: 0, output: 0 };
   /** Asked before each answer. */
   trouble: Trouble = () => null;
+  /** Asked before each answer to a short request before the work begins, and what is answered to it. */
+  checkTrouble: Trouble = () => null;
+  checkPlay: (question: Question) => Said = repeatsTheWord;
   private server: ReturnType<typeof Bun.serve> | null = null;
   private readonly port: number;
 
@@ -74,16 +79,24 @@ export class ModelServer {
     const read = { '/v1/chat/completions': readOpenai, '/v1/messages': readAnthropic }[pathname];
     if (read === undefined) return refusal(404, 'not_found_error', 'no such path');
     const question = read(JSON.parse(text) as Fields, new Headers(request.headers));
-    this.asked.push(question);
-    const trouble = await this.trouble(question);
+    const isCheck = question.system === ROUND_TRIP_SYSTEM;
+    (isCheck ? this.checked : this.asked).push(question);
+    const trouble = await (isCheck ? this.checkTrouble : this.trouble)(question);
     if (trouble !== null) return trouble;
-    const said = this.play(question);
+    const said = (isCheck ? this.checkPlay : this.play)(question);
     const usage = { input: tokensOf(text), output: tokensOf(JSON.stringify(said)) };
     this.tokens.input += usage.input;
     this.tokens.output += usage.output;
     const pieces = question.protocol === 'openai' ? openaiStream(said, usage) : anthropicStream(said, usage);
     return new Response(pieces.join(''), { headers: { 'content-type': 'text/event-stream' } });
   }
+}
+
+/** Says the word that it is asked for, or calls the tool with it. */
+export function repeatsTheWord({ turns, tools }: Question): Said {
+  const word = /: (\w+)$/.exec(turns[0]?.text ?? '')?.[1] ?? '';
+  const [tool] = tools;
+  return tool === undefined ? { text: word } : { calls: [{ name: tool, input: { summary: word, edits: [] } }] };
 }
 
 /** An answer that refuses, in a form that both protocols know. */
