@@ -13,7 +13,11 @@ export function runCommand(program: Command, context: CommandContext): void {
       'Starts the session that DIR/skillopt.config.json describes, or goes on where it stopped: baseline, rounds of proposals, gates, confirmation. Stops before the sealed test unless --finalize is given. Nothing that finished is performed or paid twice. Budget, limits and workers may change between two runs; any other change of the config is another session.',
     )
     .argument('[dir]', 'directory of the session', '.')
-    .option('--finalize', 'go on to the sealed test when there is something to deliver');
+    .option('--finalize', 'go on to the sealed test when there is something to deliver')
+    .option(
+      '--smoke',
+      'a smoke test first: 2 tasks a split, 1 step, in DIR/skillopt.smoke; then what the job would cost',
+    );
   for (const option of keyOptions()) command.addOption(option);
   command
     .addOption(setOption())
@@ -26,8 +30,8 @@ export function runCommand(program: Command, context: CommandContext): void {
     .addHelpText('after', CONFIG_HELP)
     .action(async (dir: string, options: RunOptions) => {
       await context.stage.during(async () => {
-        const { run } = await import('../run.ts');
-        await run(dir, options, context);
+        if (options.smoke) await (await import('../smoke.ts')).smoke(dir, options, context);
+        else await (await import('../run.ts')).run(dir, options, context);
       });
     });
 }
