@@ -19,7 +19,7 @@ export function estimateTexts(e: Estimate): readonly string[] {
       : []),
     [...(e.roles.length > 0 ? [tokensText(e.tokens)] : []), timeText(e)].join(' · '),
     costText(e),
-    `if the whole budget is used; ${basisText[e.basis]}`,
+    e.roles.length > 0 ? `if the whole budget is used; ${basisText[e.basis]}` : 'if the whole budget is used',
   ];
 }
 
