@@ -1,14 +1,17 @@
 import { type Edit, editHash } from '../ports/edit.ts';
 import { shortHash } from '../ports/hash.ts';
+import type { Usage } from '../ports/usage.ts';
 import { applyEdit } from '../skill/edits.ts';
 import { conclusive } from './conclusive.ts';
+import { EditFates } from './edit-fates.ts';
 import type { EventOf, LoggedEvent } from './events.ts';
 import { feedEntries } from './feed.ts';
+import { atFirst } from './first-state.ts';
 import { closesPhase, Measurements } from './measurements.ts';
 import { skillOf } from './rollout-key.ts';
 import type { EditState, FeedEntry, Running, RunState, StepState, Unscored } from './run-state.ts';
-import { SpendSum, WorkSum } from './spend.ts';
-import { Stamps } from './stamp.ts';
+import { RoleSpend, type SpendRole, WorkSum } from './spend.ts';
+import { RunningTime } from './stamp.ts';
 import { Times } from './timeline.ts';
 import { Troubles } from './trouble.ts';
 import { isCut, triedText } from './words.ts';
@@ -18,13 +21,14 @@ type SessionDecision = Exclude<Extract<LoggedEvent, { digest: string }>, { type:
 
 /** Folds a log into its state. Give it every line in order; `state` may be read between two of them. */
 export class Fold {
-  private readonly allSpend = new SpendSum();
-  private readonly optimizerSpend = new SpendSum();
+  private readonly spends = new RoleSpend();
   private readonly work = { rollouts: new WorkSum(), reflections: new WorkSum() };
-  private readonly edits = new Map<string, EditState>();
+  private readonly edits = new EditFates();
   private readonly skills = new Map<string, { version: number; text: string }>();
   private readonly running = new Map<string, Running>();
   private readonly unscored = new Map<string, Unscored>();
+  /** Counted in place: most lines count a rollout. */
+  private readonly rollouts: Mutable<RunState['rollouts']> = { ...atFirst.rollouts, unscored: this.unscored };
   private readonly steps: StepState[] = [];
   private readonly warnings: string[] = [];
   private readonly notes: string[] = [];
@@ -33,64 +37,33 @@ export class Fold {
   private readonly measurements = new Measurements();
   private readonly times = new Times();
   private readonly troubles = new Troubles();
-  private readonly stamps = new Stamps();
+  private readonly time = new RunningTime();
   private readonly s: Mutable<RunState>;
   /** Effects of the parent that are still to come, in a fork. */
   private inheritedLeft = 0;
   private lastRound = 0;
-  private runningMs = 0;
-  private lastAtMs: number | null = null;
 
   /** `feed: false` leaves the feed empty, for readers that show none of it: its sentences are a fifth of the work. */
   constructor(private readonly options: { readonly feed: boolean } = { feed: true }) {
     this.s = {
-      session: null,
-      splits: null,
-      tasks: { train: [], selection: [], test: [] },
-      plan: null,
-      lines: 0,
-      startedAt: null,
-      lastAt: null,
-      phase: 'starting',
-      paused: null,
+      ...atFirst,
       trouble: this.troubles,
-      command: null,
-      seed: { selection: null, train: null },
-      round: 0,
-      handedInRound: 0,
-      draftSize: 0,
       draft: this.draft,
-      draftSkill: '',
-      openStep: { rounds: 0, tried: 0, kept: 0 },
-      guidance: null,
-      edits: this.edits,
+      edits: this.edits.byHash,
       steps: this.steps,
       skills: this.skills,
-      incumbent: '',
-      confirmation: null,
-      ended: null,
-      finalizeStarted: false,
-      opened: null,
-      finalized: null,
-      lookedAgain: 0,
       running: this.running,
-      reflecting: null,
       pending: this.measurements.pending,
-      decidedAt: 0,
-      planned: 0,
       bank: this.measurements.bank,
       train: this.measurements.train,
       timeline: this.times,
       tested: this.measurements.tested,
       feed: this.feed,
-      rollouts: { started: 0, finished: 0, scored: 0, cancelled: 0, lost: 0, inherited: 0, unscored: this.unscored },
-      calls: 0,
-      read: [0, 0],
-      spend: { tokens: 0, costUsd: 0, optimizer: { tokens: 0, costUsd: 0 }, requests: 0, roundTrips: 0, uncounted: 0 },
+      spend: this.spends.spend,
       work: this.work,
-      minutes: 0,
       warnings: this.warnings,
       notes: this.notes,
+      rollouts: this.rollouts,
     };
   }
 
@@ -98,49 +71,22 @@ export class Fold {
     return this.s;
   }
 
-  /** Counted in place: most lines count a rollout. */
-  private get rollouts(): Mutable<RunState['rollouts']> {
-    return this.s.rollouts;
+  private spent(usage: Usage, role: SpendRole = 'rollouts'): void {
+    this.spends.add(usage, role);
+    this.s.spend = this.spends.spend;
   }
 
-  private spent(
-    usage: EventOf<'rollout.finished'>['usage'],
-    role: 'rollouts' | 'optimizer' | 'round trip' = 'rollouts',
-  ): void {
-    this.allSpend.add(usage);
-    if (role === 'optimizer') this.optimizerSpend.add(usage);
-    const before = this.s.spend;
-    const requests = before.requests + (role === 'optimizer' ? 1 : 0);
-    const roundTrips = before.roundTrips + (role === 'round trip' ? 1 : 0);
-    const { spent, uncounted } = this.allSpend;
-    this.s.spend = { ...spent, optimizer: this.optimizerSpend.spent, requests, roundTrips, uncounted };
-  }
-
-  private fate(hash: string | null, fate: EditState['fate'], why: string): void {
-    const e = hash === null ? undefined : this.edits.get(hash);
-    if (e) this.edits.set(e.hash, { ...e, fate, why });
-  }
-
-  /** Time runs from line to line; not while it is paused, not between two processes, and never backwards. */
+  /** Time does not run while the session is paused, nor between two processes. */
   private clock(event: LoggedEvent): void {
-    const atMs = this.stamps.ms(event.at);
-    if (this.lastAtMs !== null && this.s.paused === null && event.type !== 'session.resumed')
-      this.runningMs += Math.max(0, atMs - this.lastAtMs);
-    this.lastAtMs = atMs;
+    this.time.at(event.at, this.s.paused === null && event.type !== 'session.resumed');
     this.s.startedAt ??= event.at;
     this.s.lastAt = event.at;
-    this.s.minutes = this.runningMs / 60_000;
+    this.s.minutes = this.time.minutes;
   }
 
-  /** Edits come in with their effect; their hash is the one that decisions speak of. */
   private handedIn(edits: readonly Edit[], round: number, source: EditState['source']): void {
     this.s.handedInRound = Math.max(this.s.handedInRound, round);
-    for (const edit of edits) {
-      const hash = editHash(edit);
-      const before = this.edits.get(hash)?.fate;
-      if (before === 'accepted' || before === 'in-draft') continue; // handed in again: it stands there already
-      this.edits.set(hash, { hash, edit, round, source, fate: 'handed-in', why: '' });
-    }
+    this.edits.handedIn(edits, round, source);
   }
 
   /** Guidance makes a skill of the incumbent; what comes of it is told by its gate, or by its rejection. */
@@ -327,7 +273,7 @@ export class Fold {
         this.inRound(event.round, event.index !== null, false);
         // the same edit may stand in the draft or be accepted already
         if (event.reason !== 'in-draft' && event.reason !== 'no-change')
-          this.fate(event.edit, 'rejected', event.detail);
+          this.edits.became(event.edit, 'rejected', event.detail);
         if (event.edit !== null && event.edit === s.guidance?.edit) s.guidance = null;
         return;
       case 'screening.decided':
@@ -337,7 +283,7 @@ export class Fold {
         s.draftSize = event.draftSize;
         s.draftSkill = event.draft;
         if (event.kept) this.draft.push(event.edit);
-        this.fate(event.edit, event.kept ? 'in-draft' : 'dropped', triedText(event));
+        this.edits.became(event.edit, event.kept ? 'in-draft' : 'dropped', triedText(event));
         return;
       case 'gate.decided': {
         const ofDraft = event.kind === undefined;
@@ -348,11 +294,11 @@ export class Fold {
         const at = `step ${event.step}`;
         const refused = ofDraft ? event.draftDropped : event.gateAction === 'reject';
         for (const e of event.edits)
-          if (event.gateAction === 'accept') this.fate(e, 'accepted', at);
-          else if (refused) this.fate(e, 'refused', at);
+          if (event.gateAction === 'accept') this.edits.became(e, 'accepted', at);
+          else if (refused) this.edits.became(e, 'refused', at);
         if (ofDraft) s.openStep = { rounds: 0, tried: 0, kept: 0 };
         else if (!isCut(step)) s.guidance = null;
-        if (!ofDraft && event.draftDropped) for (const e of this.draft) this.fate(e, 'refused', at);
+        if (!ofDraft && event.draftDropped) for (const e of this.draft) this.edits.became(e, 'refused', at);
         if (event.draftDropped || (ofDraft && event.gateAction === 'accept')) this.dropDraft();
         return;
       }

@@ -1,5 +1,5 @@
 import type { Usage } from '../ports/usage.ts';
-import type { Spent, Work } from './run-state.ts';
+import type { Spend, Spent, Work } from './run-state.ts';
 
 /**
  * Sums of what was spent. A model that has no price tells its tokens and makes the cost unknown. What tells neither cost
@@ -48,5 +48,30 @@ export class WorkSum implements Work {
 
   get costUsd(): number | null {
     return this.sum.spent.costUsd;
+  }
+}
+
+/** Whose work a spend was; a round trip is the short call that looks at a model before anything begins. */
+export type SpendRole = 'rollouts' | 'optimizer' | 'round trip';
+
+/** What all roles have spent together, and the optimizer's part of it. */
+export class RoleSpend {
+  private readonly all = new SpendSum();
+  private readonly optimizer = new SpendSum();
+  private requests = 0;
+  private roundTrips = 0;
+
+  add(usage: Usage, role: SpendRole): void {
+    this.all.add(usage);
+    if (role === 'optimizer') {
+      this.optimizer.add(usage);
+      this.requests++;
+    } else if (role === 'round trip') this.roundTrips++;
+  }
+
+  get spend(): Spend {
+    const { requests, roundTrips } = this;
+    const { spent, uncounted } = this.all;
+    return { ...spent, optimizer: this.optimizer.spent, requests, roundTrips, uncounted };
   }
 }

@@ -20,3 +20,21 @@ export class Stamps {
     return this.minuteMs + Math.round(1000 * Number(at.slice(TO_MINUTE, -1)));
   }
 }
+
+/** Time from line to line of a log; not while it stands still, and never backwards. */
+export class RunningTime {
+  private readonly stamps = new Stamps();
+  private ms = 0;
+  private lastAtMs: number | null = null;
+
+  /** `runs` false: what passed since the line before does not count. */
+  at(stamp: string, runs: boolean): void {
+    const atMs = this.stamps.ms(stamp);
+    if (this.lastAtMs !== null && runs) this.ms += Math.max(0, atMs - this.lastAtMs);
+    this.lastAtMs = atMs;
+  }
+
+  get minutes(): number {
+    return this.ms / 60_000;
+  }
+}
