@@ -2,7 +2,7 @@ import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Config } from '../config/schema.ts';
-import { minSplitTasks } from '../engine/splits.ts';
+import { minSplitTasks } from '../engine/split-rules.ts';
 import { fail, SkilloptError } from '../ports/failure.ts';
 import { type Pack, type SplitName, splitNames, type Task } from '../ports/task.ts';
 import { bounds } from '../session/effective-config.ts';

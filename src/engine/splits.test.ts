@@ -3,7 +3,8 @@ import fc from 'fast-check';
 import { SkilloptError } from '../ports/failure.ts';
 import { sha256 } from '../ports/hash.ts';
 import { splitNames, type TaskRef } from '../ports/task.ts';
-import { makeSplits, minSplitTasks, type Splits, splitSizes, type WantedSplits } from './splits.ts';
+import { minSplitTasks } from './split-rules.ts';
+import { makeSplits, type Splits, splitSizes, type WantedSplits } from './splits.ts';
 
 function task(id: string, content = id, instruction = content): TaskRef {
   return { id, hash: sha256(`content ${content}`), instructionHash: sha256(`instruction ${instruction}`) };
