@@ -20,6 +20,7 @@ import {
 import type { Start } from '../tui/screens/start.ts';
 import type * as Views from '../tui/views.ts';
 import { endAtOnce, onEnd, onTerminalGone } from './crash.ts';
+import { Notices } from './notices.ts';
 import type * as PowerOf from './power-of.ts';
 import { Root, throwUncaught } from './screen-root.tsx';
 import type { Beginning, Following, Surface } from './surface.ts';
@@ -31,8 +32,6 @@ const FRAME_MS = 66;
 const TICK_MS = 1_000;
 const QUIET_TICK_MS = 5_000;
 const QUIET_AFTER_MS = 15_000;
-/** Milliseconds for which a notice takes the place of what runs. */
-const NOTICE_MS = 8_000;
 
 /** Exit code of Ctrl-C pressed twice. */
 const INTERRUPTED = 130;
@@ -62,12 +61,10 @@ export class LiveScreen implements Surface {
   private screen: 'resume' | 'run' = 'run';
   /** A session that has not begun: its question, or what is done before it runs. */
   private start: Start | null = null;
-  private notice = '';
-  private noticedAtMs = 0;
+  private readonly notices = new Notices();
   private noticeDrawn = '';
   private readonly waiting = new Waits(() => performance.now());
   private control: SessionControl<LoggedEvent, RunState> | null = null;
-  private said: string[] = [];
   private answer: ((goOn: boolean) => void) | null = null;
   private closing: (() => void) | null = null;
   private drawnAtMs = 0;
@@ -97,9 +94,7 @@ export class LiveScreen implements Surface {
   }
 
   say(text: string): void {
-    this.said.push(text);
-    this.notice = text;
-    this.noticedAtMs = performance.now();
+    this.notices.say(text);
     this.drawSoon();
   }
 
@@ -162,7 +157,7 @@ export class LiveScreen implements Surface {
         this.send({ kind: 'over' });
       });
     this.leave();
-    for (const text of this.said.splice(0)) this.o.tell(text);
+    for (const text of this.notices.taken()) this.o.tell(text);
   }
 
   // -- the terminal ------------------------------------------------------------------------------------------------
@@ -237,10 +232,8 @@ export class LiveScreen implements Surface {
     };
   }
 
-  /** A notice stands for a while; all of them are told again on the normal screen. */
   private get noticeNow(): string {
-    if (this.control === null) return this.notice;
-    return performance.now() - this.noticedAtMs < NOTICE_MS ? this.notice : '';
+    return this.notices.now(this.control === null);
   }
 
   private app() {

@@ -18,7 +18,8 @@ import { ChatRollouts } from '../rollout/chat/chat-rollouts.ts';
 import { copyAnyPack, readAnyPack } from '../taskpack/read-any-pack.ts';
 import { Hold } from './hold.ts';
 import { runSession } from './run.ts';
-import { Session, type SessionParts } from './session.ts';
+import { Session } from './session.ts';
+import type { SessionParts } from './session-parts.ts';
 import { verifySession } from './verify.ts';
 
 const made: string[] = [];

@@ -11,7 +11,7 @@ import { copyChanged } from './copies.ts';
 import { evalCreatedEvent, evalDifferences, type ReadArm } from './eval-first-line.ts';
 import type { EvalPaths } from './eval-paths.ts';
 import type { SeedSkill } from './first-lines.ts';
-import type { SessionParts } from './session.ts';
+import type { SessionParts } from './session-parts.ts';
 
 /** Renders `skillopt-eval.md` from a prefix of the log: the same prefix, the same bytes. */
 export type RenderEval = (state: EvalState, head: Head) => string;

@@ -17,8 +17,8 @@ import { type ForkLog, forkLog } from './fork-log.ts';
 import { type Parent, type Place, placeOf, readParent } from './fork-parent.ts';
 import { freshSibling, refuseTarget } from './fork-target.ts';
 import { type SessionPaths, sessionPaths } from './paths.ts';
-import type { SessionParts } from './session.ts';
 import { refreshSession } from './session-files.ts';
+import type { SessionParts } from './session-parts.ts';
 import { verifySession } from './verify.ts';
 
 /** What a fork needs of other rooms. Relative paths of a config start from the parent's directory. */

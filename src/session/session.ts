@@ -15,7 +15,7 @@ import { TextFiles } from '../journal/texts.ts';
 import type { Pack, Task } from '../ports/task.ts';
 import { checkLimit, reserves } from './actual-ledger.ts';
 import { checkPackCopy, checkSkillCopy } from './copies.ts';
-import { BEHIND_MS, DerivedFiles, frequent, type RenderDocument, telling } from './derived-files.ts';
+import { BEHIND_MS, DerivedFiles, frequent, telling } from './derived-files.ts';
 import { bounds, type Effective, effectiveConfig, refuseLate, refuseOther } from './effective-config.ts';
 import {
   checkBudget,
@@ -31,28 +31,8 @@ import {
 import { Logged } from './logged.ts';
 import { type SessionPaths, sessionPaths } from './paths.ts';
 import { Seldom } from './seldom.ts';
+import type { SessionParts } from './session-parts.ts';
 import { checkUpgrade } from './upgrade.ts';
-
-/** What the session needs of other rooms, handed in by `cli`. */
-export type SessionParts = {
-  /** Hash and names of the files beside SKILL.md. */
-  readonly bundleOf: (dir: string) => Promise<{ readonly bundle: string; readonly files: readonly string[] }>;
-  /** Copies the skill of this config into `<to>/<name>/` and says what it is. Never changes the source. */
-  readonly importSkill: (config: Config, to: string) => Promise<SeedSkill>;
-  /** Copies the pack of this config to `to`. */
-  readonly importPack: (config: Config, to: string) => Promise<void>;
-  readonly readPack: (dir: string) => Promise<Pack>;
-  /** Throws `config` when a value holds a secret: a session's config stands in its log as it is. */
-  readonly refuseSecrets: (config: Config, placeOf: (key: string) => string) => Promise<void>;
-  readonly render: RenderDocument;
-  readonly now: () => string;
-  /** Version of this program. */
-  readonly program: string;
-  /** The command as it was typed, without secrets; absent = there is none. */
-  readonly command?: string | undefined;
-  /** A fresh session id. */
-  readonly newId: () => string;
-};
 
 /**
  * A session's directory, open for work: lock held, log read and held against its chain, copies checked, derived files
