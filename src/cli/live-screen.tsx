@@ -239,17 +239,14 @@ export class LiveScreen implements Surface {
   private app() {
     this.drawnSize = this.size;
     this.compose();
-    if (this.views === null)
-      return (
-        <Root onFault={throwUncaught}>
-          <Opening columns={this.drawnSize.columns} onKey={this.onKey} />
-        </Root>
+    const { columns } = this.drawnSize;
+    const inside =
+      this.views === null ? (
+        <Opening columns={columns} onKey={this.onKey} />
+      ) : (
+        <App frame={this.frame} width={columns} height={this.frame.height} onKey={this.onKey} />
       );
-    return (
-      <Root onFault={throwUncaught}>
-        <App frame={this.frame} width={this.drawnSize.columns} height={this.frame.height} onKey={this.onKey} />
-      </Root>
-    );
+    return <Root onFault={throwUncaught}>{inside}</Root>;
   }
 
   private compose(): void {
