@@ -321,33 +321,17 @@ export class LiveScreen implements Surface {
   }
 
   private carryOut(intent: RunIntent): void {
-    switch (intent.kind) {
-      case 'pause':
-        this.control?.pause();
-        break;
-      case 'resume':
-        this.control?.resume();
-        break;
-      case 'stop-after-step':
-        this.control?.stopAfterStep(intent.wanted);
-        break;
-      case 'finish':
-        this.control?.send({ kind: 'finish' });
-        break;
-      case 'stop':
-        this.o.stop();
-        break;
-      case 'suspend':
-        this.suspend();
-        break;
-      case 'end-now':
-        endAtOnce(INTERRUPTED);
-        break;
-      case 'close':
-        this.closing?.();
-        break;
-      default:
-        intent satisfies never;
-    }
+    const { control } = this;
+    const does: { readonly [K in RunIntent['kind']]: () => void } = {
+      pause: () => control?.pause(),
+      resume: () => control?.resume(),
+      'stop-after-step': () => control?.stopAfterStep(intent.kind === 'stop-after-step' && intent.wanted),
+      finish: () => control?.send({ kind: 'finish' }),
+      stop: () => this.o.stop(),
+      suspend: () => this.suspend(),
+      'end-now': () => endAtOnce(INTERRUPTED),
+      close: () => this.closing?.(),
+    };
+    does[intent.kind]();
   }
 }
