@@ -2,7 +2,6 @@ import type { Edit } from '../ports/edit.ts';
 import type { Conclusive } from './conclusive.ts';
 import type { EventOf } from './events.ts';
 import type { Score } from './shapes.ts';
-import type { Trouble } from './trouble.ts';
 
 /** An edit that was handed in, with what has become of it. */
 export type EditState = {
@@ -19,6 +18,15 @@ export type StepState = Conclusive<'gate.decided'> & {
   readonly at: string;
   /** Edits that went into the draft since the gate before; `edits` is the whole draft. */
   readonly kept: number;
+};
+
+/** The first thing that went wrong in a row of things that went wrong. */
+export type Trouble = {
+  /** Line of the log. */
+  readonly line: number;
+  readonly where: string;
+  /** One line. */
+  readonly what: string;
 };
 
 export type Unscored = { readonly count: number; readonly task: string; readonly detail: string };

@@ -1,14 +1,5 @@
 import type { LoggedEvent } from './events.ts';
-import type { RunState } from './run-state.ts';
-
-/** The first thing that went wrong in a row of things that went wrong. */
-export type Trouble = {
-  /** Line of the log. */
-  readonly line: number;
-  readonly where: string;
-  /** One line. */
-  readonly what: string;
-};
+import type { RunState, Trouble } from './run-state.ts';
 
 /** Where a run first failed, and the smallest step that mends it. `line` null: it stands in no line of the log. */
 export type FailurePoint = Omit<Trouble, 'line'> & { readonly line: number | null; readonly fix: string };

@@ -14,11 +14,9 @@ import toolsPrompt from './prompts/tools.md' with { type: 'text' };
 import descriptionTools from './prompts/tools-description.md' with { type: 'text' };
 import { HAND_IN, Reader, toolsFor } from './reading-tools.ts';
 import { readReplyText } from './reply-text.ts';
-import { DIGEST_CHARACTERS, digest, type Opening, toolsOpening } from './requests.ts';
+import { DIGEST_CHARACTERS, digest, type Form, type Opening, toolsOpening } from './requests.ts';
 import { cutMiddle } from './room.ts';
 import { triggerOpening } from './trigger-request.ts';
-
-export type Form = 'tools' | 'one-shot';
 
 /** What came of talking to the model until it handed in, or did not. */
 export type Turn =

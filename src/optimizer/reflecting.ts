@@ -4,7 +4,7 @@ import type { Model } from '../ports/model.ts';
 import type { ProposalOptions, ProposalRequest, ProposalResult, Proposals } from '../ports/proposals.ts';
 import { addUsage } from '../ports/usage.ts';
 import { CallRoom, Calls } from './calls.ts';
-import { Dialogue, type Form, type Turn } from './dialogue.ts';
+import { Dialogue, type Turn } from './dialogue.ts';
 import { fill } from './fill.ts';
 import { distill } from './guidance.ts';
 import type { HandIn } from './hand-in.ts';
@@ -12,6 +12,7 @@ import { type Judged, judge, refusalsText } from './judge.ts';
 import refusedPrompt from './prompts/refused.md' with { type: 'text' };
 import unreadablePrompt from './prompts/unreadable.md' with { type: 'text' };
 import { type End, merged, type Sharing, shared } from './readers.ts';
+import type { Form } from './requests.ts';
 
 /** How a reflection is held. */
 export type ReflectingOptions = Sharing & {

@@ -7,6 +7,9 @@ import type { Readable } from './material.ts';
 import { answerFirst } from './rollout-text.ts';
 import { cutMiddle, shares } from './room.ts';
 
+/** How failures are read: by tools, or from one digest. */
+export type Form = 'tools' | 'one-shot';
+
 /** Most characters of a first message beside the skill itself. Too many rollouts at once make a reader worse. */
 export const DIGEST_CHARACTERS = 24_000;
 /** A rollout is shown in a digest when at least so many characters of it can be, or all of it. */

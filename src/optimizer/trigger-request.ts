@@ -1,9 +1,9 @@
 import type { ProposalRequest } from '../ports/proposals.ts';
 import { oneParagraph } from '../skill/description.ts';
 import { readSkill, type SkillDocument } from '../skill/document.ts';
-import type { Form } from './dialogue.ts';
 import { type DataFence, fencedDocument, plainText } from './fences.ts';
 import type { Readable } from './material.ts';
+import type { Form } from './requests.ts';
 import { historyPart, type Opening, sections, userPart } from './requests.ts';
 import { cutMiddle } from './room.ts';
 
