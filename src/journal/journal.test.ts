@@ -90,6 +90,7 @@ describe('the journal', () => {
     ['a dropped line', (l: string[]) => [l[0], l[2]]],
     ['lines in another order', (l: string[]) => [l[1], l[0], l[2]]],
     ['something that is not JSON', (l: string[]) => [l[0], 'hello', l[2]]],
+    ['a line without a time', (l: string[]) => [l[0], l[1], l[2]?.replace('"at"', '"au"')]],
     ['another version', (l: string[]) => [l[0]?.replace('"v":1', '"v":2'), l[1], l[2]]],
   ])('%s is refused with its line, and the file is left alone', (_what, change) => {
     inTemp((dir) => {

@@ -83,6 +83,7 @@ function* checked(lines: Lines, where: string): Generator<ReadLine, ReadEnd> {
       }
       if (typeof event !== 'object' || event === null || event.seq !== line || event.prev !== head.hash)
         throw broken('it does not continue the line before (changed, dropped or inserted)');
+      if (typeof event.at !== 'string') throw broken('it says no time');
       if (event.v !== 1) throw broken(`version ${String(event.v)} is not known to this program; use a newer one`);
       head = { lines: line, hash };
       goodBytes += bytes + 1;
