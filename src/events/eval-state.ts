@@ -14,8 +14,9 @@ export type ArmSpend = {
   readonly costUsd: number | null;
   /** Rollouts of which nothing is known: beside them the sums are the least that was spent. */
   readonly uncounted: number;
-  /** Requests to a model, over the rollouts that tell them. */
+  /** Requests to a model, over the rollouts that tell them; and how many do not. */
   readonly turns: number | null;
+  readonly turnsUntold: number;
   /** Wall time of its rollouts together, workspace and verifier included. */
   readonly durationMs: number;
 };
@@ -60,19 +61,21 @@ class Spent {
   rollouts = 0;
   private readonly sum = new SpendSum();
   private turns: number | null = null;
+  private turnsUntold = 0;
   durationMs = 0;
 
   add(event: EventOf<'rollout.finished'>): void {
     this.rollouts++;
     this.sum.add(event.usage);
     const { requests } = event.usage;
-    if (requests !== null) this.turns = (this.turns ?? 0) + requests;
+    if (requests === null) this.turnsUntold++;
+    else this.turns = (this.turns ?? 0) + requests;
     this.durationMs += event.durationMs;
   }
 
   get told(): ArmSpend {
-    const { rollouts, durationMs, turns, sum } = this;
-    return { rollouts, ...sum.spent, uncounted: sum.uncounted, turns, durationMs };
+    const { rollouts, durationMs, turns, turnsUntold, sum } = this;
+    return { rollouts, ...sum.spent, uncounted: sum.uncounted, turns, turnsUntold, durationMs };
   }
 }
 

@@ -58,19 +58,17 @@ export function intervalText(interval: readonly [number, number] | null): string
   return interval === null ? '–' : `${Math.round(100 * interval[0])} to ${percent(interval[1])}`;
 }
 
-/** Means a rollout: tokens, cost, turns and wall time; `?` = unknown. */
+/** Means a rollout: tokens, cost, turns and wall time; `?` = unknown, `≥` = some did not tell: what all others took, over all. */
 export function spendCells(s: ArmSpend | undefined): readonly [string, string, string, string] {
   if (s === undefined || s.rollouts === 0) return ['–', '–', '–', '–'];
-  const known = s.rollouts - s.uncounted;
-  const least = s.uncounted > 0 ? '≥' : '';
-  const mean = (sum: number | null) => (sum === null || known === 0 ? null : sum / known);
-  const cost = mean(s.costUsd);
-  const tokens = mean(s.tokens);
+  const { rollouts } = s;
+  const mean = (sum: number | null, untold: number, text: (mean: number) => string) =>
+    sum === null || untold === rollouts ? '?' : `${untold > 0 ? '≥' : ''}${text(sum / rollouts)}`;
   return [
-    tokens === null ? '?' : `${least}${Math.round(tokens)}`,
-    cost === null ? '?' : `${least}${moneyText(cost)}`,
-    s.turns === null ? '?' : (s.turns / s.rollouts).toFixed(1),
-    secondsText(s.durationMs / s.rollouts),
+    mean(s.tokens, s.uncounted, (x) => `${Math.round(x)}`),
+    mean(s.costUsd, s.uncounted, moneyText),
+    mean(s.turns, s.turnsUntold, (x) => x.toFixed(1)),
+    secondsText(s.durationMs / rollouts),
   ];
 }
 
