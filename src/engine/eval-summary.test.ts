@@ -119,7 +119,30 @@ describe('with repeats', () => {
     }
   });
 
-  test('tasks are compared by their shares', () => {
+  test('where one side lacks attempts, arms that are equally good win and lose alike', () => {
+    const strings = (of: readonly string[]) =>
+      of.reduce<readonly string[]>((all, choice) => all.flatMap((s) => [...choice].map((c) => s + c)), ['']);
+    for (const chance of [0.2, 0.7]) {
+      const of = (s: string) => [...s].reduce((p, c) => p * (c === 'x' ? 1 : c === '1' ? chance : 1 - chance), 1);
+      let won = 0;
+      let lost = 0;
+      for (const skill of strings(['01', '01', '01']))
+        for (const none of strings(['x', '01', 'x'])) {
+          const [c] = evalSummary(rows([skill], [none]), arms, { ...options, attempts: 3 }).comparisons;
+          won += (c?.wins ?? 0) * of(skill) * of(none);
+          lost += (c?.losses ?? 0) * of(skill) * of(none);
+        }
+      expect(won).toBeGreaterThan(0.1);
+      expect(won).toBeCloseTo(lost, 12);
+    }
+  });
+
+  test('a task without a pass that both have scored is left out', () => {
+    const s = evalSummary(rows(['1x', '1x'], ['x0', '00']), arms, { ...options, attempts: 2 });
+    expect(s.comparisons[0]).toMatchObject({ wins: 1, losses: 0, pairs: 1, of: 2 });
+  });
+
+  test('tasks are compared by what passed', () => {
     const s = evalSummary(rows(['110', '11x', '000', 'xxx'], ['100', '10x', '000', '111']), arms, {
       ...options,
       attempts: 3,

@@ -1,4 +1,5 @@
-import type { EvalArmName, EvalAttempt, EvalRow } from '../events/eval-shapes.ts';
+import { attemptsOf, pairAt } from '../events/eval-pairs.ts';
+import type { EvalArmName, EvalRow } from '../events/eval-shapes.ts';
 import type { ArmSummary, Comparison, EvalSummary, PassAt } from '../events/eval-summary.ts';
 import { betaInterval, tQuantile } from './beta.ts';
 import { signTestP } from './stats.ts';
@@ -17,9 +18,6 @@ export function evalSummary(
     comparisons: first === undefined ? [] : others.map((against) => comparison(rows, first, against)),
   };
 }
-
-const attemptsOf = (row: EvalRow, arm: EvalArmName): readonly EvalAttempt[] =>
-  row.arms.find((a) => a.arm === arm)?.attempts ?? [];
 
 /** Passes and scored attempts of one arm at one task. */
 function countOf(row: EvalRow, arm: EvalArmName): { readonly passed: number; readonly scored: number } {
@@ -89,19 +87,17 @@ function effectiveRollouts(shares: readonly number[], mean: number, rollouts: nu
   return ((mean * (1 - mean)) / variance) * (tQuantile(level, rollouts - 1) / tQuantile(level, tasks - 1)) ** 2;
 }
 
-/** Task by task, by the share of passes: who is ahead. A task that one side could not score is left out. */
+/** Task by task, over the passes that both have scored: who is ahead. A task without such a pass is left out. */
 function comparison(rows: readonly EvalRow[], arm: EvalArmName, against: EvalArmName): Comparison {
   let wins = 0;
   let losses = 0;
   let pairs = 0;
   for (const row of rows) {
-    const a = countOf(row, arm);
-    const b = countOf(row, against);
-    if (a.scored === 0 || b.scored === 0) continue;
+    const task = pairAt(row, arm, against);
+    if (task.pairs === 0) continue;
     pairs++;
-    const ahead = a.passed * b.scored - b.passed * a.scored; // in whole numbers
-    if (ahead > 0) wins++;
-    if (ahead < 0) losses++;
+    if (task.ahead > 0) wins++;
+    if (task.ahead < 0) losses++;
   }
   const p = signTestP(Math.max(wins, losses), Math.min(wins, losses));
   return { arm, against, wins, losses, pairs, of: rows.length, p, evidence: Math.round((1 - p) * 10_000) / 10_000 };

@@ -39,7 +39,7 @@ export type Comparison = {
   readonly against: EvalArmName;
   readonly wins: number;
   readonly losses: number;
-  /** Tasks that both sides have scored, of `of`. */
+  /** Tasks that both sides have scored in the same pass, of `of`. */
   readonly pairs: number;
   readonly of: number;
   readonly p: number;

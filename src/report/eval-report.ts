@@ -1,3 +1,4 @@
+import { pairAt } from '../events/eval-pairs.ts';
 import type { EvalArmName } from '../events/eval-shapes.ts';
 import type { ArmSpend, EvalState } from '../events/eval-state.ts';
 import type { ArmSummary, Comparison, EvalSummary } from '../events/eval-summary.ts';
@@ -175,15 +176,11 @@ function armRows(state: EvalState, summary: EvalSummary, name: (arm: EvalArmName
 function taskRows(state: EvalState, summary: EvalSummary, name: (arm: EvalArmName) => string) {
   const arms = summary.arms.map((a) => a.arm);
   const tasks = new Map(state.created?.pack.tasks.map((t) => [t.id, t]));
-  const share = (row: EvalState['rows'][number], arm: EvalArmName): number | null => {
-    const scored = (row.arms.find((a) => a.arm === arm)?.attempts ?? []).filter((a) => a.passed !== null);
-    return scored.length === 0 ? null : scored.filter((a) => a.passed).length / scored.length;
-  };
   const [first, against] = arms;
   const mark = (row: EvalState['rows'][number]): string => {
     if (first === undefined || against === undefined) return '';
-    const [a, b] = [share(row, first), share(row, against)];
-    return a === null || b === null || a === b ? '' : a > b ? 'won' : 'lost';
+    const { ahead } = pairAt(row, first, against);
+    return ahead === 0 ? '' : ahead > 0 ? 'won' : 'lost';
   };
   const opened = (row: EvalState['rows'][number]): string => {
     if (tasks.get(row.task)?.shouldTrigger !== false) return '';
