@@ -53,6 +53,7 @@ describe('the comparison and the next step', () => {
   test.each([
     [[0, 1, 2, 3, 4], [], 'evidence 0.97 that it helps', /^next +make it better: skillopt run --help$/],
     [[], [0, 1, 2, 3, 4], 'evidence 0.97 that it hurts', /^next +read the trajectories of the tasks that it lost/],
+    [every, [], 'evidence over 0.99 that it helps', /^next +make it better/],
     [[0], [], 'evidence 0.50 that it helps', /^next +so few changed tasks/],
     [[0], [1], 'no evidence either way', /^next +so few changed tasks/],
     [[], [], 'no evidence either way', /^next +nothing passes, whatever the arm: /],

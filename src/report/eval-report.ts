@@ -78,7 +78,15 @@ export function evalReport(
     }
     return byArm;
   };
-  const nothing: ArmSpend = { rollouts: 0, tokens: 0, costUsd: 0, uncounted: 0, turns: 0, turnsUntold: 0, durationMs: 0 };
+  const nothing: ArmSpend = {
+    rollouts: 0,
+    tokens: 0,
+    costUsd: 0,
+    uncounted: 0,
+    turns: 0,
+    turnsUntold: 0,
+    durationMs: 0,
+  };
   return {
     command: o.command,
     directory: o.dir,

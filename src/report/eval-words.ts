@@ -49,8 +49,11 @@ export function comparisonText(c: Comparison, isFinished: boolean): string {
   const without = left > 0 ? `, ${left} left out (unscored)` : '';
   if (c.wins === c.losses) return `${counts}${without} · no evidence either way`;
   const than = c.against === 'no-skill' ? ['helps', 'hurts'] : ['is better', 'is worse'];
-  return `${counts}${without} · evidence ${c.evidence.toFixed(2)} that it ${c.wins > c.losses ? than[0] : than[1]} (exact sign test over tasks, one-sided)`;
+  return `${counts}${without} · evidence ${evidenceText(c.evidence)} that it ${c.wins > c.losses ? than[0] : than[1]} (exact sign test over tasks, one-sided)`;
 }
+
+/** Two places; what would be rounded to certainty says that it is none. */
+const evidenceText = (evidence: number): string => (evidence >= 0.995 ? 'over 0.99' : evidence.toFixed(2));
 
 export const percent = (x: number): string => `${Math.round(100 * x)} %`;
 
