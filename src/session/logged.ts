@@ -12,6 +12,7 @@ import type { Input } from '../ports/inputs.ts';
 import type { Outcome } from '../ports/outcome.ts';
 import { unknownUsage } from '../ports/usage.ts';
 import { Spending, spentOn } from './actual-ledger.ts';
+import { configOf } from './first-lines.ts';
 
 export type LoggedDecision = { readonly hash: string; readonly line: number; readonly type: Decision['type'] };
 export type LoggedInput = {
@@ -45,8 +46,8 @@ export class Logged {
   /** What this session itself has spent; what a fork took over was paid by its parent. */
   readonly spending = new Spending();
   private inheritedLeft = 0;
-  /** A reflection has begun, and neither its end nor a stop is told: a call of its model may have been at work. */
-  private asking = false;
+  /** A reflection has begun, and neither its end nor a stop is told: calls of its model may have been at work. */
+  private asking: Pick<EventOf<'reflection.started'>, 'kind' | 'failing'> | null = null;
   /** Budget and limits as the config file last had them. */
   file: Bounds | null = null;
   /** Budget and limits as they were last wanted: at a start, or by an input since. */
@@ -113,7 +114,7 @@ export class Logged {
         return;
       case 'session.resumed':
         this.inherits = false;
-        if (!event.within) this.asking = false;
+        if (!event.within) this.asking = null;
         this.file = event.file;
         this.wanted = event.wanted;
         this.set = event.set ?? [];
@@ -143,10 +144,10 @@ export class Logged {
         this.spending.add(event.usage, 'call');
         return;
       case 'reflection.started':
-        this.asking = true;
+        this.asking = event;
         return;
       case 'session.paused':
-        this.asking = false;
+        this.asking = null;
         return;
       case 'rollout.finished':
         if (this.outcomes.has(event.key)) throw diverged(event.seq, 'a finished rollout stands twice', event.key, '');
@@ -158,7 +159,7 @@ export class Logged {
       case 'reflection.finished':
         if (this.proposals.has(event.key)) throw diverged(event.seq, 'a reflection stands twice', event.key, '');
         if (this.inheritedLeft > 0) this.inheritedLeft--;
-        this.asking = false;
+        this.asking = null;
         this.proposals.set(event.key, { answer: event.answer, line: event.seq });
         return;
       case 'input.received': {
@@ -187,12 +188,22 @@ export class Logged {
     }
     this.open.clear();
     const model = this.plan?.optimizer ?? NO_MODEL;
-    if (this.asking && model !== NO_MODEL) {
-      const problem = 'lost: the process ended before it answered';
+    const calls = model === NO_MODEL ? 0 : this.callsAtOnce;
+    const problem = `lost: ${calls === 1 ? 'the process ended before it answered' : 'it may have been at work when the process ended'}`;
+    for (let n = 0; n < calls; n++) {
       write({ type: 'model.called', role: 'optimizer', model, problem, usage: unknownUsage, durationMs: 0 });
       this.spending.add(unknownUsage, 'call');
     }
-    this.asking = false;
+    this.asking = null;
+  }
+
+  /** Calls that a reflection which has not ended may have had at work at once: one of each of its readers. */
+  private get callsAtOnce(): number {
+    const { asking, created } = this;
+    if (asking === null) return 0;
+    if (asking.kind === 'slow-update' || created === null) return 1;
+    const { readers, minibatchSize } = configOf(created).reflection;
+    return Math.max(1, Math.min(readers, Math.ceil(asking.failing / (minibatchSize ?? 1))));
   }
 
   private decided(line: number, type: Decision['type'], body: string): void {

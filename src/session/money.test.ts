@@ -218,6 +218,29 @@ describe('a limit on money or tokens', () => {
     expect(told).not.toContain('model.called');
   });
 
+  test('reckons with one such call of each reader that there was something to read for', async () => {
+    for (const [reflection, most] of [
+      [{ readers: 3 }, () => 3],
+      [{ readers: 16 }, (failing: number) => failing],
+      [{ readers: 4, minibatchSize: 2 }, (failing: number) => Math.min(4, Math.ceil(failing / 2))],
+    ] as const) {
+      const o: Play = { ...base, finalize: false, config: { reflection } };
+      const full = await play(o);
+      const at = full.log.split('\n').findIndex((l) => l.includes('"reflection.started"')) + 1;
+      const cut = firstLines(full.log, at);
+      const started = events(cut).at(-1);
+      const failing = started?.type === 'reflection.started' ? started.failing : 0;
+      expect(failing).toBeGreaterThanOrEqual(3);
+      const { logged } = Logged.read(Journal.memory(cut).read());
+      const told: string[] = [];
+      logged.lose((event) => event.type === 'model.called' && told.push(event.problem ?? ''));
+      expect(told).toEqual(Array(most(failing)).fill('lost: it may have been at work when the process ended'));
+      expect(logged.spending.usd.reckoned).toBeCloseTo(
+        logged.spending.usd.total + 0.01 * (logged.started - logged.outcomes.size + told.length),
+      );
+    }
+  });
+
   test('without one nothing waits and nothing stops for what is unknown', async () => {
     const { loop } = await play({ ...base, budget: 90, spends: { rollout: () => unknownUsage, call: unknownUsage } });
     expect(loop.cause).toBe('budget');
