@@ -38,6 +38,19 @@ export function armKey(skill: SeedSkill | null): string {
   return shortHash(skill.files.length === 0 ? skill.text : `${skill.bundle}\n${skill.text}`);
 }
 
+/** What an eval's outcomes are made in, as it follows from the config; without the versions of what takes part. */
+export function evalEnvironment(config: Config): EventOf<'eval.created'>['environment'] {
+  return {
+    backend: config.backend,
+    agent: config.agent,
+    model: config.model === null ? null : modelName(config.model),
+    passThreshold: config.gate.passThreshold,
+    fingerprint: environmentFingerprint(config, ''),
+    versions: {},
+    opens: config.backend !== 'chat' || config.optimize === 'description',
+  };
+}
+
 /** The first line of an eval, without the versions of what takes part. */
 export function evalCreatedEvent(o: EvalOptions): EventOf<'eval.created'> {
   const { config } = o;
@@ -67,15 +80,7 @@ export function evalCreatedEvent(o: EvalOptions): EventOf<'eval.created'> {
       })),
     },
     attempts: o.attempts,
-    environment: {
-      backend: config.backend,
-      agent: config.agent,
-      model: config.model === null ? null : modelName(config.model),
-      passThreshold: config.gate.passThreshold,
-      fingerprint: environmentFingerprint(config, ''),
-      versions: {},
-      opens: config.backend !== 'chat' || config.optimize === 'description',
-    },
+    environment: evalEnvironment(config),
     config: { ...config },
     limits: { ...config.limits },
     session: o.session,

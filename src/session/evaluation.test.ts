@@ -235,6 +235,9 @@ describe('the golden log', () => {
       (e) =>
         e.type === 'eval.created' &&
         change(e.arms as never, '0', { ...((e.arms as never)[0] as object), text: 'other' }),
+      (e) => e.type === 'eval.created' && change(e.environment as never, 'passThreshold', 0.5),
+      (e) => e.type === 'eval.created' && change(e.environment as never, 'opens', false),
+      (e) => e.type === 'eval.created' && change(e, 'rehearsal', !e.rehearsal),
       (e) => e.type === 'eval.finished' && change(e, 'environmentChanged', 'x'),
       (e) => e.type === 'eval.finished' && change(e, 'seen', ''),
     ];

@@ -1,13 +1,14 @@
+import { checkConfig } from '../config/load.ts';
 import { Stop } from '../engine/conversation.ts';
 import { evaluate } from '../engine/evaluate.ts';
 import { EvalFold, type EvalState } from '../events/eval-state.ts';
-import { kindOf } from '../events/events.ts';
+import { type EventOf, kindOf } from '../events/events.ts';
 import { readLog } from '../journal/journal.ts';
 import { TextFiles } from '../journal/texts.ts';
-import { fail } from '../ports/failure.ts';
+import { fail, SkilloptError } from '../ports/failure.ts';
 import { EndOfLog, OtherDecision } from './ends.ts';
 import type { RenderEval } from './eval-copies.ts';
-import { armKey, checkEvalRules, evalPlan } from './eval-first-line.ts';
+import { armKey, checkEvalRules, evalEnvironment, evalPlan } from './eval-first-line.ts';
 import { evalPaths } from './eval-paths.ts';
 import { Diverged, diverged, Logged } from './logged.ts';
 import { RecordedPorts } from './recorded-ports.ts';
@@ -50,6 +51,21 @@ export async function verifyEvaluation(dir: string, render: RenderEval): Promise
   };
 }
 
+/** What the report says of the environment follows from the config that stands in the same line. */
+function checkGround(created: EventOf<'eval.created'>, where: string, problems: Problem[]): void {
+  const changed = (what: string) => problems.push({ kind: 'changed', where, what });
+  try {
+    const config = checkConfig(created.config, where);
+    if (JSON.stringify({ ...created.environment, versions: {} }) !== JSON.stringify(evalEnvironment(config)))
+      changed('the environment does not follow from the config');
+    if (created.rehearsal !== (config.agent === 'rehearsal'))
+      changed('rehearsal or not does not follow from the config');
+  } catch (e) {
+    if (!(e instanceof SkilloptError)) throw e;
+    changed(e.failure.what);
+  }
+}
+
 async function replay(
   logged: Logged,
   log: string,
@@ -68,6 +84,7 @@ async function replay(
         where: `${log}:1`,
         what: `the text of the arm ${arm} does not have the hash that stands there`,
       });
+  checkGround(evaluation, `${log}:1`, problems);
   const ports = new RecordedPorts(logged, null);
   let complete = false;
   let difference: Diverged | null = null;
