@@ -245,7 +245,7 @@ describe('in a session', () => {
     await place.succeed([...args, '--out', 'other']);
     expect(looks()).toMatchObject([{ look: 2 }, { look: 3 }]);
     const status = jsonOf(await place.succeed(['status', session, '--json']));
-    expect(status).toMatchObject({ lookedAgain: 2 });
+    expect(status).toMatchObject({ look: 1, testAttempts: 1, lookedAgain: 2 });
     expect(String(status.headline)).toContain('(opened once, looked at again 2 times since, by evals, ');
     expect(place.read(session, 'skillopt.md')).toContain(
       'opened once; looked at again 2 times since, by evals. Result',

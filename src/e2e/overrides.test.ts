@@ -137,6 +137,9 @@ describe('run --set', () => {
     const final = await own.place.succeed(['finalize', 'session', '--set', 'finalize.attempts=2'], env);
     expect(final.stdout).toContain('sealed test');
     expect(own.place.events('session').find((e) => e.type === 'finalize.started')?.attempts).toBe(2);
+    expect(own.place.read('session', 'skillopt.md')).toContain(
+      'The intervals are too narrow: 2 attempts a task count as so many tasks.',
+    );
     await own.succeed(['verify', 'session']);
 
     const forked = await own.place.succeed(

@@ -142,3 +142,38 @@ describe('every end has one next step', () => {
     expect(next('optimizer-failed', undefined, null, reflected(1, 'no JSON'))).toMatch(/\(it said: no JSON\)$/);
   });
 });
+
+test('an interval over several attempts a task says that it is too narrow', () => {
+  const drawn = { consumed: [], seen: '', digest: '' };
+  const arm = (name: string) => ({
+    arm: name,
+    skill: '',
+    score: { passed: 6, scored: 10, of: 10, mean: 0.6 },
+    interval: [0.26, 0.88],
+    read: [0, 0],
+  });
+  const headline = (attempts: number) =>
+    conclusion(
+      folded(
+        splits,
+        ended('budget', 'improved'),
+        { type: 'finalize.started', look: 1, attempts, arms: [], ...drawn },
+        {
+          type: 'finalize.finished',
+          look: 1,
+          complete: true,
+          environmentChanged: null,
+          arms: ['seed', 'result', 'no-skill'].map(arm),
+          wins: 0,
+          losses: 0,
+          pairs: 5,
+          tasks: [],
+          ...drawn,
+        },
+      ),
+      'dir',
+      null,
+    ).headline;
+  expect(headline(1)).toEndWith('(opened once, 95 % interval 26 % to 88 %)');
+  expect(headline(2)).toEndWith('26 % to 88 %, which is too narrow: 2 attempts a task count as so many tasks)');
+});

@@ -2,7 +2,7 @@ import { shellWord } from '../ports/printable.ts';
 import type { Power } from './power.ts';
 import type { RunState } from './run-state.ts';
 import { failurePoint } from './trouble.ts';
-import { armsText, lookedAgainText, lookText, scoreText, unscoredTexts } from './words.ts';
+import { armsText, intervalNote, lookedAgainText, lookText, scoreText, unscoredTexts } from './words.ts';
 
 /** What may be said at the end of a run, and the one next step. */
 export type Conclusion = {
@@ -29,8 +29,9 @@ export function conclusion(state: RunState, dir: string, power: Power | null): C
   if (!ended) return { headline: 'the search has not ended', next: `skillopt run${at}   (goes on where it stopped)` };
   if (finalized) {
     const result = finalized.arms.find((a) => a.arm === 'result');
+    const narrow = intervalNote(state);
     const interval = result?.interval
-      ? `, 95 % interval ${percent(result.interval[0])} to ${percent(result.interval[1])}`
+      ? `, 95 % interval ${percent(result.interval[0])} to ${percent(result.interval[1])}${narrow === '' ? '' : `, which is ${narrow}`}`
       : '';
     const notes = [
       lookText(finalized.look),

@@ -299,6 +299,12 @@ export function lookText(look: number): string {
   return `look ${look}: the test was opened ${before} before this fork, so what it showed may have led here`;
 }
 
+/** What is to be known of the sealed test's intervals where each task was attempted several times; '' = nothing. */
+export function intervalNote(state: Pick<RunState, 'opened'>): string {
+  const attempts = state.opened?.attempts ?? 1;
+  return attempts === 1 ? '' : `too narrow: ${attempts} attempts a task count as so many tasks`;
+}
+
 /** How often evals have looked at the test since; '' = never. */
 export function lookedAgainText(times: number): string {
   if (times === 0) return '';

@@ -24,6 +24,10 @@ export type AfterRun = {
   /** What one gate can tell; null = the seed has not met selection yet. */
   readonly power: Power | null;
   readonly test: readonly object[] | null;
+  /** The how-manieth look at the test its number is, those before a fork included; null = it is sealed. */
+  readonly look: number | null;
+  /** Attempts a task and arm in it: with more than one the intervals of `test` are too narrow. */
+  readonly testAttempts: number | null;
   /** How often evals have looked at the test since it was opened. */
   readonly lookedAgain: number;
   readonly steps: number;
@@ -91,6 +95,8 @@ export function afterRun(
     },
     power: o.power,
     test: state.finalized?.arms ?? null,
+    look: state.opened?.look ?? null,
+    testAttempts: state.opened?.attempts ?? null,
     lookedAgain: state.lookedAgain,
     steps: state.steps.length,
     accepted: state.steps.filter((s) => s.gateAction === 'accept').length,

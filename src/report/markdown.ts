@@ -11,6 +11,7 @@ import {
   flipsText,
   forkText,
   gateText,
+  intervalNote,
   limitsText,
   lookedAgainText,
   lookText,
@@ -157,6 +158,7 @@ function testTable(state: RunState): string[] {
   if (!finalized) return [];
   const metric = state.plan?.gate.metric ?? 'hard';
   const faults = faultsText(state);
+  const narrow = intervalNote(state);
   return [
     '## Sealed test',
     '',
@@ -167,7 +169,7 @@ function testTable(state: RunState): string[] {
         `| ${a.arm} | ${scoreText(a.score, metric)} | ${a.interval ? `${a.interval[0].toFixed(2)} to ${a.interval[1].toFixed(2)}` : '–'} | ${a.read[1] > 0 ? `${a.read[0]} of ${a.read[1]}` : '–'} |`,
     ),
     '',
-    `All arms together, interleaved; ${[lookText(finalized.look), lookedAgainText(state.lookedAgain)].filter(Boolean).join('; ')}. Result against seed: ${finalized.wins} won, ${finalized.losses} lost of ${finalized.pairs}.${faults === '' ? '' : ` The result ${faults}.`}`,
+    `All arms together, interleaved; ${[lookText(finalized.look), lookedAgainText(state.lookedAgain)].filter(Boolean).join('; ')}. Result against seed: ${finalized.wins} won, ${finalized.losses} lost of ${finalized.pairs}.${faults === '' ? '' : ` The result ${faults}.`}${narrow === '' ? '' : ` The intervals are ${narrow}.`}`,
     '',
   ];
 }
