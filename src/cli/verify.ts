@@ -11,14 +11,25 @@ import { shownDir } from './read-state.ts';
 import { renderEvaluation } from './render-eval.ts';
 import { renderSession } from './render-session.ts';
 
-/** Recomputes a session, or where there is none an eval, from its log and prints what was found. */
+/** Recomputes a session, an eval, or both where both lie in one directory, from their logs and prints what was found. */
 export async function verify(dir: string, context: CommandContext): Promise<void> {
   const path = resolve(dir);
-  const isEval = !existsSync(sessionPaths(path).log) && existsSync(evalPaths(path).log);
-  const report = isEval ? await verifyEvaluation(path, renderEvaluation) : await verifySession(path, renderSession);
-  const { state: _state, ...data } = report;
-  context.io.result({ ok: report.problems.length === 0, ...data }, verifyLines(report, shownDir(path), isEval));
-  if (report.problems.length > 0) process.exitCode = exitCodes['log-diverged'];
+  const hasEval = existsSync(evalPaths(path).log);
+  const ofSession = hasEval && !existsSync(sessionPaths(path).log) ? null : await verifySession(path, renderSession);
+  const ofEval = hasEval ? await verifyEvaluation(path, renderEvaluation) : null;
+  const at = shownDir(path);
+  const ok = [ofSession, ofEval].every((report) => (report?.problems.length ?? 0) === 0);
+  const evaluation = ofSession !== null && ofEval !== null ? { eval: dataOf(ofEval) } : {};
+  context.io.result({ ok, ...dataOf(ofSession ?? ofEval), ...evaluation }, [
+    ...(ofSession === null ? [] : verifyLines(ofSession, at, false)),
+    ...(ofEval === null ? [] : verifyLines(ofEval, ofSession === null ? at : `the eval in ${at}`, true)),
+  ]);
+  if (!ok) process.exitCode = exitCodes['log-diverged'];
+}
+
+function dataOf(report: VerifyReport | EvalVerifyReport | null): object {
+  const { state: _state, ...data } = report ?? { state: null };
+  return data;
 }
 
 function verifyLines(r: VerifyReport | EvalVerifyReport, dir: string, isEval: boolean): string[] {

@@ -230,6 +230,15 @@ describe('in a session', () => {
     expect(best.stdout).toMatch(/^result +with it 3 of 3$/m);
     expect(best.stdout).toMatch(/^note +split selection: .* looks better than it is$/m);
     expect((await own.succeed(['verify', 'session'])).stdout).toContain('verified');
+
+    // one that lies in the session's own directory is verified with it
+    await own.succeed(['eval', 'session', '--split', 'train', '--out', 'session']);
+    const both = await own.succeed(['verify', 'session']);
+    expect(both.stdout).toMatch(/^verified +session: .* through the search$/m);
+    expect(both.stdout).toMatch(/^verified +the eval in session: 1 decision .* through the eval$/m);
+    const log = own.place.path('session', 'skillopt-eval.jsonl');
+    writeFileSync(log, readFileSync(log, 'utf8').replace(/"line":"eval"/, '"line":"loop"'));
+    expect((await own.run(['verify', 'session'])).code).toBe(6);
   });
 
   test('after finalize a look at the test is recorded in the session, and told wherever its number stands', async () => {
