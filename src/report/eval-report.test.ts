@@ -85,6 +85,24 @@ test('what is unknown is no 0, and what a rollout did not tell makes the sums th
   expect(some.line('spent')[0]).toContain('at least $0.028 · at least 5600 tokens');
 });
 
+test('where the description is measured, what can’t be told is not passed, and the skill is opened, not read', async () => {
+  const o: PlayEval = { arms: ['skill'], tasks: 4, silent: ['task-0', 'task-1'] };
+  const reads = [null, false, true, false];
+  const { state } = await reportOf({
+    ...o,
+    outcome: (_key, task) => scored({ trigger: 1 }, 1, 1, { read: reads[Number(task.slice(5))] ?? null }),
+  });
+  const created = state.created!;
+  const lines = (optimize: string) => {
+    const now = { ...state, created: { ...created, config: { ...created.config, optimize } } };
+    return evalLines(now, summaryOf(now)).join('\n');
+  };
+  expect(lines('body')).toMatch(/opened in 0 of 1, .*; 1 that can’t tell count by their checks alone$/m);
+  expect(lines('body')).toMatch(/^arm .* read /m);
+  expect(lines('description')).toMatch(/opened in 0 of 1, .*; 1 that can’t tell count as not passed$/m);
+  expect(lines('description')).toMatch(/^arm .* opened /m);
+});
+
 test('a mean stands where rewards lie between 0 and 1', async () => {
   const soft = await reportOf({ tasks: 2, outcome: () => scored({ reward: 0.25 }, 0.25, 1, { read: null }) });
   expect(soft.line('arm')[0]).toContain('mean');

@@ -161,7 +161,7 @@ function armRows(state: EvalState, summary: EvalSummary, name: (arm: EvalArmName
     'share',
     '95 % interval',
     softly ? 'mean' : '',
-    'read',
+    state.created?.config.optimize === 'description' ? 'opened' : 'read',
     'tokens',
     'cost',
     'turns',

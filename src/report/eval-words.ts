@@ -105,6 +105,8 @@ export function evalNotes(state: EvalState, summary: EvalSummary): readonly stri
   const silent = pack.tasks.filter((t) => t.shouldTrigger === false).length;
   const shut = summary.arms.find((a) => a.keptShut !== null)?.keptShut ?? null;
   const blind = shut === null ? 0 : shut.of - shut.told;
+  const ofDescription = created.config.optimize === 'description';
+  const untold = ofDescription ? 'as not passed' : 'by their checks alone';
   return [
     attempts === 1
       ? 'interval: 95 %, Clopper-Pearson, each task one draw'
@@ -119,11 +121,11 @@ export function evalNotes(state: EvalState, summary: EvalSummary): readonly stri
       : [
           `${countText(silent, 'task')} should not open the skill${
             shut === null || shut.told === 0
-              ? '; whether it was opened can’t be told here, so they count by their checks alone'
-              : `: opened in ${shut.told - shut.shut} of ${shut.told}, which counts as not passed${blind > 0 ? `; ${blind} that can’t tell count by their checks alone` : ''}`
+              ? `; whether it was opened can’t be told here, so they count ${untold}`
+              : `: opened in ${shut.told - shut.shut} of ${shut.told}, which counts as not passed${blind > 0 ? `; ${blind} that can’t tell count ${untold}` : ''}`
           }`,
         ]),
-    ...(created.config.optimize === 'description'
+    ...(ofDescription
       ? ['measured is the description: passed where the skill was opened and should be, or was not and should not']
       : []),
     ...(environment.opens ? [] : ['the whole skill stands in each request: "read" says only that it was sent']),
