@@ -1,3 +1,4 @@
+import type { EventOf } from '../events/events.ts';
 import type { LedgerLine } from '../ports/engine.ts';
 import { fail } from '../ports/failure.ts';
 import type { LimitKind, Limits } from '../ports/inputs.ts';
@@ -50,9 +51,15 @@ export function checkLimit(
 
 /**
  * What something was spent on. `broken`: a rollout that gave an answer, though its agent did not end by itself or nothing
- * could be scored · `cut-off`: a rollout that gave none · `call`: a model call outside rollouts.
+ * could be scored · `cut-off`: a rollout that gave none · `call`: a model call outside rollouts · `round trip`: a short
+ * one before the work began, which says nothing of what others will spend.
  */
-export type SpentOn = 'rollout' | 'broken' | 'cut-off' | 'call';
+export type SpentOn = 'rollout' | 'broken' | 'cut-off' | 'call' | 'round trip';
+
+/** What a call outside rollouts was. */
+export function callOf({ preflight }: Pick<EventOf<'model.called'>, 'preflight'>): SpentOn {
+  return preflight ? 'round trip' : 'call';
+}
 
 /** What a rollout that gave an outcome was. */
 export function spentOn(outcome: Outcome, exit: ExitCause): SpentOn {
@@ -84,13 +91,14 @@ export class Spent {
 
   add(amount: number | null, on: SpentOn): void {
     if (amount === null) {
-      if (on === 'call') this.unknownCalls++;
+      if (on === 'call' || on === 'round trip') this.unknownCalls++;
       else this.unknown++;
       if (on === 'rollout') this.unknownWhole++;
       if (on === 'broken') this.unknownBroken++;
       return;
     }
     this.total += amount;
+    if (on === 'round trip') return;
     if (on === 'call') {
       this.dearestOfCalls = Math.max(this.dearestOfCalls, amount);
       this.knowsCall = true;

@@ -11,7 +11,7 @@ import { sha256 } from '../ports/hash.ts';
 import type { Input } from '../ports/inputs.ts';
 import type { Outcome } from '../ports/outcome.ts';
 import { unknownUsage } from '../ports/usage.ts';
-import { Spending, spentOn } from './actual-ledger.ts';
+import { callOf, Spending, spentOn } from './actual-ledger.ts';
 import { configOf } from './first-lines.ts';
 
 export type LoggedDecision = { readonly hash: string; readonly line: number; readonly type: Decision['type'] };
@@ -141,7 +141,7 @@ export class Logged {
         this.spending.add(unknownUsage, 'cut-off');
         return;
       case 'model.called':
-        this.spending.add(event.usage, 'call');
+        this.spending.add(event.usage, callOf(event));
         return;
       case 'reflection.started':
         this.asking = event;

@@ -326,6 +326,29 @@ describe('the ledger', () => {
     expect(free.spentForCall(15)).toBeNull();
   });
 
+  test('a round trip before the work is spent, and says nothing of what a call will cost', async () => {
+    const ledger = new ActualLedger(
+      { rollouts: null, minutes: null, usd: 3 },
+      { confirmation: 0, finalize: 0 },
+      0,
+      0,
+      () => 0,
+    );
+    ledger.spending.add(used(5, 0.0001), 'round trip');
+    expect(ledger.spending.usd.reckoned).toBe(0.0001);
+    expect([0, 1].map((running) => ledger.spentForCall(running))).toEqual([null, 'usd']);
+    expect(ledger.may('loop')).toBe('start');
+
+    const journal = Journal.memory(firstLines((await play({ ...base, finalize: false })).log, 3));
+    Logged.read(journal.read());
+    const call = { type: 'model.called', model: 'm', problem: null, usage: used(5, 0.0001), durationMs: 1 } as const;
+    for (const role of ['target', 'optimizer'] as const) journal.append({ ...call, role, preflight: true });
+    const { usd } = Logged.read(Journal.memory(journal.text()).read()).logged.spending;
+    expect([usd.total, usd.isCallKnown]).toEqual([0.0002, false]);
+    journal.append({ ...call, role: 'optimizer' });
+    expect(Logged.read(Journal.memory(journal.text()).read()).logged.spending.usd.isCallKnown).toBe(true);
+  });
+
   test('reckons what is unknown as dear as the dearest', () => {
     const spending = new Spending();
     spending.add(used(10, 0.2), 'rollout');

@@ -13,7 +13,7 @@ import { diskFailure, Journal } from '../journal/journal.ts';
 import { type Lock, takeLock } from '../journal/lock.ts';
 import { TextFiles } from '../journal/texts.ts';
 import type { Pack, Task } from '../ports/task.ts';
-import { checkLimit, reserves } from './actual-ledger.ts';
+import { callOf, checkLimit, reserves } from './actual-ledger.ts';
 import { checkPackCopy, checkSkillCopy } from './copies.ts';
 import { BEHIND_MS, DerivedFiles, frequent, telling } from './derived-files.ts';
 import { bounds, type Effective, effectiveConfig, refuseLate, refuseOther } from './effective-config.ts';
@@ -220,7 +220,7 @@ export class Session {
     this.warn();
     for (const call of this.calls.splice(0)) {
       this.write(call);
-      logged.spending.add(call.usage, 'call');
+      logged.spending.add(call.usage, callOf(call));
     }
     logged.lose((event) => this.write(event));
     return loopPlan(logged.created, logged.splits, logged.plan);
