@@ -269,13 +269,15 @@ export class Fold {
         if (event.split === 'train') s.phase = 'searching';
         this.times.evaluated(event, this.steps.length);
         return;
-      case 'edit.rejected':
-        this.inRound(event.round, event.index !== null, false);
+      case 'edit.rejected': {
+        const ofGuidance = event.edit !== null && event.edit === s.guidance?.edit;
+        this.inRound(event.round, event.index !== null && !ofGuidance, false);
         // the same edit may stand in the draft or be accepted already
         if (event.reason !== 'in-draft' && event.reason !== 'no-change')
           this.edits.became(event.edit, 'rejected', event.detail);
-        if (event.edit !== null && event.edit === s.guidance?.edit) s.guidance = null;
+        if (ofGuidance) s.guidance = null;
         return;
+      }
       case 'screening.decided':
         this.inRound(event.round, true, event.kept);
         this.measurements.screenedEdit(event);

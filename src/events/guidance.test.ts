@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'bun:test';
+import type { Edit } from '../ports/edit.ts';
 import { play } from '../session/session-fixture.ts';
 import { draftText } from '../tui/screens/run/draft-text.ts';
 import type { LoggedEvent } from './events.ts';
@@ -8,6 +9,7 @@ import type { RunState } from './run-state.ts';
 import { editsText, editTitle } from './words.ts';
 
 const golden = goldenLogs().find(([file]) => file === 'loop-2-guidance.jsonl')?.[1] ?? [];
+const search = { draftSize: 3, dryRounds: 3, memory: true };
 const isSlow = (e: LoggedEvent) => e.type === 'gate.decided' && e.kind === 'slow-update';
 
 /** Holds what the state says against each decision of a log. */
@@ -74,5 +76,19 @@ describe('guidance in the state', () => {
       gates += hold(eventsOf(await cutAndGoOn(o, [0.3, 0.5, 0.8]))).gates;
     }
     expect(gates).toBeGreaterThan(8);
+  });
+
+  test('guidance that can’t be tried is no edit of the draft', async () => {
+    const o = { world: { seed: 3, infra: 0.1 }, budget: 150, config: { slowUpdate: true }, search };
+    const leaks = async () => (edit: Edit) => (edit.op === 'guidance' ? 'it quotes a task' : null);
+    const refused = eventsOf((await play({ ...o, leaks })).log);
+    const isLeak = (e: LoggedEvent) => e.type === 'edit.rejected' && e.reason === 'leak';
+    expect(refused.filter(isLeak).length).toBeGreaterThan(0);
+    for (const events of [refused, eventsOf((await play(o)).log)])
+      watch(events, {
+        before: (event, { openStep }) => {
+          if (event.type === 'gate.decided' && event.kind === undefined) expect(openStep.tried).toBe(event.tried);
+        },
+      });
   });
 });
