@@ -48,13 +48,17 @@ const modelCalled = z.object({
   durationMs: z.number().nonnegative(),
   preflight: z.literal(true).optional(),
 });
-/** `where` = what failed, and `role` whose work it was; absent: a user has paused it. */
+/**
+ * `where` = what failed, and `role` whose work it was; absent: a user has paused it. `within`: the process goes on, and
+ * with it what runs.
+ */
 const sessionPaused = z.object({
   type: z.literal('session.paused'),
   why: z.string(),
   fix: z.string(),
   where: z.string().optional(),
   role: z.enum(['rollouts', 'optimizer']).optional(),
+  within: z.literal(true).optional(),
 });
 /** `command` as it was typed. `file` = budget and limits as the config file had them: a later change of the file is told from a flag. */
 const sessionResumed = z.object({

@@ -147,7 +147,7 @@ export class Logged {
         this.asking = event;
         return;
       case 'session.paused':
-        this.asking = null;
+        if (!event.within) this.asking = null;
         return;
       case 'rollout.finished':
         if (this.outcomes.has(event.key)) throw diverged(event.seq, 'a finished rollout stands twice', event.key, '');

@@ -216,6 +216,18 @@ describe('a limit on money or tokens', () => {
     const told: string[] = [];
     after.lose((event) => told.push(event.type));
     expect(told).not.toContain('model.called');
+    // a pause within the process lets it run on
+    for (const resumed of [false, true]) {
+      const held = Journal.memory(stopped);
+      Logged.read(held.read());
+      held.append({ type: 'session.paused', why: 'paused by you', fix: '', within: true });
+      const bounds = { budget: 1, limits: { rollouts: null, minutes: null } };
+      if (resumed)
+        held.append({ type: 'session.resumed', program: 'test', file: bounds, wanted: bounds, within: true });
+      const lost: string[] = [];
+      Logged.read(Journal.memory(held.text()).read()).logged.lose((event) => lost.push(event.type));
+      expect(lost.filter((type) => type === 'model.called')).toHaveLength(1);
+    }
   });
 
   test('reckons with one such call of each reader that there was something to read for', async () => {

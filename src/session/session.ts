@@ -290,7 +290,7 @@ export class Session {
 
   /** Nothing new is started for a while, in the log. */
   markPaused(why: string, fix: string): void {
-    if (this.begun) this.write({ type: 'session.paused', why, fix });
+    if (this.begun) this.write({ type: 'session.paused', why, fix, within: true });
   }
 
   /** It goes on, with what this process wants. */
