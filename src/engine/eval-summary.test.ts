@@ -137,6 +137,11 @@ describe('with repeats', () => {
     }
   });
 
+  test('share and mean score count each task once, however many of its attempts are scored', () => {
+    const [skill] = evalSummary(rows(['1xx', '000'], []), ['skill'], { ...options, attempts: 3 }).arms;
+    expect([skill?.passed, skill?.scored, skill?.share, skill?.soft]).toEqual([1, 4, 0.5, 0.5]);
+  });
+
   test('a task without a pass that both have scored is left out', () => {
     const s = evalSummary(rows(['1x', '1x'], ['x0', '00']), arms, { ...options, attempts: 2 });
     expect(s.comparisons[0]).toMatchObject({ wins: 1, losses: 0, pairs: 1, of: 2 });

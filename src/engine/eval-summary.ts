@@ -19,6 +19,12 @@ export function evalSummary(
   };
 }
 
+/** Mean soft score of one arm at one task; null = none of its attempts is scored. */
+function meanSoft(row: EvalRow, arm: EvalArmName): number | null {
+  const scored = attemptsOf(row, arm).flatMap(({ soft }) => (soft === null ? [] : [soft]));
+  return scored.length === 0 ? null : scored.reduce((a, b) => a + b, 0) / scored.length;
+}
+
 /** Passes and scored attempts of one arm at one task. */
 function countOf(row: EvalRow, arm: EvalArmName): { readonly passed: number; readonly scored: number } {
   const scored = attemptsOf(row, arm).filter((a) => a.passed !== null);
@@ -33,7 +39,7 @@ function armSummary(
   const counts = rows.map((row) => countOf(row, arm)).filter((c) => c.scored > 0);
   const all = rows.flatMap((row) => attemptsOf(row, arm));
   const told = all.filter((a) => a.read !== null);
-  const softs = all.flatMap((a) => (a.soft === null ? [] : [a.soft]));
+  const softs = rows.flatMap((row) => meanSoft(row, arm) ?? []);
   const silent = rows.filter((row) => o.silent.has(row.task)).flatMap((row) => attemptsOf(row, arm));
   const silentTold = o.opens ? silent.filter((a) => a.read !== null) : [];
   const sum = (list: readonly number[]) => list.reduce((a, b) => a + b, 0);

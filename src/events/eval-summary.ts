@@ -20,7 +20,7 @@ export type ArmSummary = {
   readonly share: number | null;
   /** 95 % interval of `share`. */
   readonly interval: readonly [number, number] | null;
-  /** Mean soft score, 0…1. */
+  /** Mean over tasks of the mean soft score, 0…1: a task counts once however many of its attempts are scored. */
   readonly soft: number | null;
   /** Attempts in which the skill was read, of those that can tell. */
   readonly read: readonly [number, number];
