@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { renderSession } from '../cli/render-session.ts';
 import { sha256 } from '../ports/hash.ts';
 import { sessionPaths } from '../session/paths.ts';
+import { VERSION } from '../version.ts';
 
 /**
  * `verify DIR`, `parse DIR` or `hold DIR`: replays a session's log, only parses and hashes its lines, or counts what a
@@ -13,7 +14,7 @@ const [what = '', dir = ''] = process.argv.slice(2);
 async function verify(): Promise<void> {
   const { verifySession } = await import('../session/verify.ts');
   startedAt = performance.now();
-  const report = await verifySession(dir, renderSession);
+  const report = await verifySession(dir, renderSession, VERSION);
   // the trajectories are not laid out: only the log is replayed
   const problem = report.problems.find((p) => p.kind !== 'missing text');
   if (problem) throw new Error(`${problem.kind} ${problem.where}: ${problem.what}`);

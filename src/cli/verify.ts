@@ -5,6 +5,7 @@ import { evalPaths } from '../session/eval-paths.ts';
 import { sessionPaths } from '../session/paths.ts';
 import { type VerifyReport, verifySession } from '../session/verify.ts';
 import { type EvalVerifyReport, verifyEvaluation } from '../session/verify-evaluation.ts';
+import { VERSION } from '../version.ts';
 import type { CommandContext } from './context.ts';
 import { exitCodes } from './exit-codes.ts';
 import { shownDir } from './read-state.ts';
@@ -15,8 +16,9 @@ import { renderSession } from './render-session.ts';
 export async function verify(dir: string, context: CommandContext): Promise<void> {
   const path = resolve(dir);
   const hasEval = existsSync(evalPaths(path).log);
-  const ofSession = hasEval && !existsSync(sessionPaths(path).log) ? null : await verifySession(path, renderSession);
-  const ofEval = hasEval ? await verifyEvaluation(path, renderEvaluation) : null;
+  const ofSession =
+    hasEval && !existsSync(sessionPaths(path).log) ? null : await verifySession(path, renderSession, VERSION);
+  const ofEval = hasEval ? await verifyEvaluation(path, renderEvaluation, VERSION) : null;
   const at = shownDir(path);
   const ok = [ofSession, ofEval].every((report) => (report?.problems.length ?? 0) === 0);
   const evaluation = ofSession !== null && ofEval !== null ? { eval: dataOf(ofEval) } : {};
@@ -51,6 +53,11 @@ function verifyLines(r: VerifyReport | EvalVerifyReport, dir: string, isEval: bo
       ? `verified    ${dir}: ${countText(r.decisions, 'decision')} ${r.decisions === 1 ? 'follows' : 'follow'} from ${countText(r.effects, 'effect')}, ${reach}`
       : `NOT VERIFIED ${dir}: ${r.problems.length} ${r.problems.length === 1 ? 'thing is' : 'things are'} not as the log says`,
     `vouched for by chain and head alone: ${unreadOutcomes} outcomes that no decision read, ${markers} markers, and what no decision reads (times, spend, versions, paths)${r.torn ? ', and a torn last line that will be dropped' : ''}`,
+    ...(r.documentBy === null
+      ? []
+      : [
+          `not compared: the text of the .md, which skillopt ${r.documentBy} wrote and this version would word differently`,
+        ]),
     `log         ${r.lines} lines, head ${r.head}`,
   ];
 }

@@ -177,7 +177,7 @@ test.each([
     for (const hidden of ['case selection', 'case test', rules.B, 'passed  contains'])
       expect(shown).not.toContain(hidden);
 
-    const report = await verifySession(dir, renderSession);
+    const report = await verifySession(dir, renderSession, 'test');
     expect([report.problems, report.complete, report.finalized]).toEqual([[], true, true]);
 
     // All of it stands in the log: nothing is asked again.

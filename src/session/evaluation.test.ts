@@ -21,7 +21,7 @@ afterAll(() => rmSync(dir, { recursive: true }));
 
 async function verdictOn(log: string): Promise<readonly string[]> {
   writeFileSync(join(dir, 'skillopt-eval.jsonl'), log);
-  const { problems } = await verifyEvaluation(dir, () => '');
+  const { problems } = await verifyEvaluation(dir, () => '', 'test');
   return problems.map((p) => p.what);
 }
 
@@ -222,7 +222,7 @@ describe('the golden log', () => {
   test('is sound after every line, and whole', async () => {
     const lines = golden.split('\n').length - 1;
     for (let n = 1; n <= lines; n++) expect(await verdictOn(firstLines(golden, n))).toEqual([]);
-    const report = await verifyEvaluation(dir, () => '');
+    const report = await verifyEvaluation(dir, () => '', 'test');
     expect([report.complete, report.decisions]).toEqual([true, 1]);
   });
 

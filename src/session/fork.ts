@@ -162,7 +162,7 @@ function lockToRead(from: SessionPaths): Lock | null {
 
 /** A parent has to verify; one of another engine number may hold decisions that this program draws otherwise. */
 async function readVerified(from: SessionPaths, parts: ForkParts) {
-  const verified = await verifySession(from.dir, parts.render);
+  const verified = await verifySession(from.dir, parts.render, parts.program);
   const parent = readParent(readLog(from.log), from.log, from.dir);
   const differsAt = parent.logged.engine === ENGINE ? null : verified.differsAt;
   const faults = verified.problems.filter(

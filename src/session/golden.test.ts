@@ -17,7 +17,7 @@ async function verified(log: string) {
   const place = mkdtempSync(join(tmpdir(), 'skillopt-golden-'));
   try {
     writeFileSync(join(place, 'skillopt.jsonl'), log);
-    const report = await verifySession(place, () => '');
+    const report = await verifySession(place, () => '', 'test');
     return { ...report, problems: report.problems.filter((p) => p.kind !== 'missing text') };
   } finally {
     rmSync(place, { recursive: true });

@@ -17,7 +17,7 @@ async function problemsOf(log: string): Promise<readonly string[]> {
   const dir = mkdtempSync(join(tmpdir(), 'skillopt-keys-'));
   try {
     writeFileSync(join(dir, 'skillopt.jsonl'), log);
-    const { problems } = await verifySession(dir, () => '');
+    const { problems } = await verifySession(dir, () => '', 'test');
     return problems.filter((p) => p.kind !== 'missing text').map((p) => p.what);
   } finally {
     rmSync(dir, { recursive: true });

@@ -69,7 +69,7 @@ test('a proposal that leaks is refused before a rollout is paid for it; replayed
   const dir = mkdtempSync(join(tmpdir(), 'skillopt-leak-'));
   try {
     writeFileSync(join(dir, 'skillopt.jsonl'), full.log);
-    const report = await verifySession(dir, () => '');
+    const report = await verifySession(dir, () => '', 'test');
     expect(report.problems.filter((p) => p.kind !== 'missing text')).toEqual([]);
   } finally {
     rmSync(dir, { recursive: true });

@@ -28,7 +28,7 @@ async function verdictOn(log: string): Promise<string[]> {
   const dir = mkdtempSync(join(tmpdir(), 'skillopt-verify-'));
   try {
     writeFileSync(join(dir, 'skillopt.jsonl'), log);
-    const report = await verifySession(dir, () => '');
+    const report = await verifySession(dir, () => '', 'test');
     return report.problems
       .filter((p) => p.kind !== 'missing text')
       .map((p) => `${p.where.split('skillopt.jsonl')[1]} ${p.what}`);
@@ -36,6 +36,30 @@ async function verdictOn(log: string): Promise<string[]> {
     rmSync(dir, { recursive: true });
   }
 }
+
+describe('a document in other words', () => {
+  test('is no fault when another version of the program wrote it, and one of this version is', async () => {
+    const dir = mkdtempSync(join(tmpdir(), 'skillopt-verify-'));
+    try {
+      const { log } = await play(base);
+      const { lines, hash } = readText(log).end.head;
+      const text = `In other words.\nlog ${lines} lines, head ${hash}\n`;
+      writeFileSync(join(dir, 'skillopt.jsonl'), log);
+      writeFileSync(join(dir, 'skillopt.md'), text);
+      const verdict = async (program: string) => {
+        const { problems, documentBy } = await verifySession(dir, () => 'In these words.', program);
+        return [problems.filter((p) => p.where.endsWith('skillopt.md')).map((p) => p.kind), documentBy];
+      };
+      expect(await verdict('test')).toEqual([['not derived'], null]);
+      expect(await verdict('another')).toEqual([[], 'test']);
+      // which line it names is held against the log all the same
+      writeFileSync(join(dir, 'skillopt.md'), text.replace(hash, '0'.repeat(32)));
+      expect(await verdict('another')).toEqual([['changed'], 'test']);
+    } finally {
+      rmSync(dir, { recursive: true });
+    }
+  });
+});
 
 describe('arrivals', () => {
   test('no order of arrivals changes a decision, with any number of workers, alone or in batches', async () => {

@@ -18,18 +18,18 @@ import { checkDocument, checkTexts, DocumentRead, type Problem, type VerifyRepor
 export type EvalVerifyReport = Omit<VerifyReport, 'state'> & { readonly state: EvalState };
 
 /** As `verifySession`, for the directory of an eval: its decision must follow again from the outcomes in its log. */
-export async function verifyEvaluation(dir: string, render: RenderEval): Promise<EvalVerifyReport> {
+export async function verifyEvaluation(dir: string, render: RenderEval, program: string): Promise<EvalVerifyReport> {
   const paths = evalPaths(dir);
   const fold = new EvalFold();
   const problems: Problem[] = [];
   const consumed = new Set<string>();
   let markers = 0;
-  const document = new DocumentRead(paths.document);
+  const document = new DocumentRead(paths.document, program);
   const { logged, end } = Logged.read(readLog(paths.log), ({ event, hash }) => {
     fold.add(event);
     if ('consumed' in event) for (const key of event.consumed) consumed.add(key);
     else if (kindOf(event.type) === 'marker') markers++;
-    document.line(event.seq, hash, () => render(fold.state, { lines: event.seq, hash }));
+    document.line(event, hash, () => render(fold.state, { lines: event.seq, hash }));
   });
   if (end.head.lines === 0)
     throw fail('usage', 'there is nothing to verify: the log has no line', paths.log, 'start the eval first');
@@ -45,6 +45,7 @@ export async function verifyEvaluation(dir: string, render: RenderEval): Promise
     complete: replayed.complete,
     finalized: false,
     problems,
+    documentBy: document.by,
     differsAt: replayed.differsAt,
     chainOnly: { unreadOutcomes: [...logged.outcomes.keys()].filter((k) => !consumed.has(k)).length, markers },
     state: fold.state,

@@ -1,5 +1,5 @@
 import { modelName } from '../config/model.ts';
-import { kindOf } from '../events/events.ts';
+import { kindOf, type LoggedEvent } from '../events/events.ts';
 import { Fold } from '../events/fold.ts';
 import type { RunState } from '../events/run-state.ts';
 import { type Head, readLog } from '../journal/journal.ts';
@@ -30,6 +30,8 @@ export type VerifyReport = {
   readonly complete: boolean;
   readonly finalized: boolean;
   readonly problems: readonly Problem[];
+  /** The other version of this program that wrote the document, whose text was therefore not compared; null = none. */
+  readonly documentBy: string | null;
   /** Line of the first decision that does not follow by the rules; null = all follow. */
   readonly differsAt: number | null;
   /** What only the chain and the head vouch for. */
@@ -40,20 +42,20 @@ export type VerifyReport = {
 
 /**
  * Replay without ports, offline: every decision drawn must equal the logged one in full. Changed lines, missing texts
- * and stale derived files are told apart. Writes nothing.
+ * and stale derived files are told apart. `program` = version of this program. Writes nothing.
  */
-export async function verifySession(dir: string, render: RenderDocument): Promise<VerifyReport> {
+export async function verifySession(dir: string, render: RenderDocument, program: string): Promise<VerifyReport> {
   const paths = sessionPaths(dir);
   const fold = new Fold({ feed: false });
   const problems: Problem[] = [];
-  const document = new DocumentRead(paths.document);
+  const document = new DocumentRead(paths.document, program);
   const consumed = new Set<string>();
   let markers = 0;
   const { logged, end } = Logged.read(readLog(paths.log), ({ event, hash }) => {
     fold.add(event);
     if ('consumed' in event) for (const key of event.consumed) consumed.add(key);
     else if (kindOf(event.type) === 'marker') markers++;
-    document.line(event.seq, hash, () => render(fold.state, { lines: event.seq, hash }));
+    document.line(event, hash, () => render(fold.state, { lines: event.seq, hash }));
   });
   if (end.head.lines === 0)
     throw fail('usage', 'there is nothing to verify: the log has no line', paths.log, 'start the session first');
@@ -66,6 +68,7 @@ export async function verifySession(dir: string, render: RenderDocument): Promis
     complete,
     finalized,
     problems,
+    documentBy: document.by,
     differsAt: null,
     chainOnly: { unreadOutcomes: [...logged.outcomes.keys()].filter((k) => !consumed.has(k)).length, markers },
     state: fold.state,
@@ -140,17 +143,26 @@ export class DocumentRead {
   /** Hash of the line that it names, and its rendering there; null while that line has not come. */
   namedLine: string | null = null;
   rendered: string | null = null;
+  /** The version that worked on the session then, if it is another one and its text is not what this one would write. */
+  by: string | null = null;
+  private program = '';
 
-  constructor(readonly path: string) {
+  /** `own` = version of this program: another one may word things differently. */
+  constructor(
+    readonly path: string,
+    private readonly own: string,
+  ) {
     this.text = readIfThere(path);
     this.named = this.text === null ? null : documentHead(this.text);
   }
 
   /** Hears each line of the log. */
-  line(seq: number, hash: string, render: () => string): void {
-    if (this.named?.lines !== seq) return;
+  line(event: LoggedEvent, hash: string, render: () => string): void {
+    if ('program' in event) this.program = event.program;
+    if (this.named?.lines !== event.seq) return;
     this.namedLine = hash;
     this.rendered = render();
+    if (this.rendered !== this.text && this.program !== this.own) this.by = this.program;
   }
 }
 
@@ -166,7 +178,7 @@ export function checkDocument(document: DocumentRead, head: Head, problems: Prob
     });
   else if (named.hash !== namedLine)
     problems.push({ kind: 'changed', where: path, what: `line ${named.lines} of the log is not the one it names` });
-  else if (rendered !== text)
+  else if (rendered !== text && document.by === null)
     problems.push({ kind: 'not derived', where: path, what: 'its text is not what the log says' });
 }
 
