@@ -1,10 +1,10 @@
-import type { Config } from '../config/schema.ts';
-import type { Estimate } from '../events/estimate.ts';
-import { costText, estimateTexts, sumText } from '../events/estimate-words.ts';
+import type { Costs } from '../events/estimate.ts';
+import { costText, sumText } from '../events/estimate-words.ts';
 import { standing, standingTexts } from '../events/progress.ts';
 import type { RunState } from '../events/run-state.ts';
 import { limitsText } from '../events/words.ts';
 import { fail } from '../ports/failure.ts';
+import type { Limits } from '../ports/inputs.ts';
 import type { RoleTrip } from './round-trips.ts';
 
 const LABEL = 'estimate    ';
@@ -26,14 +26,14 @@ export function stillAsked(
 }
 
 /** Whether anything is charged: a price that is not known counts as one. */
-export function isPaid(e: Pick<Estimate, 'roles'>): boolean {
+export function isPaid(e: Pick<Costs, 'roles'>): boolean {
   return e.roles.some((r) => r.cost.kind !== 'free');
 }
 
-/** The estimate as lines for people, with the limits that may end it earlier. */
-export function estimateLines(e: Estimate, { limits }: Pick<Config, 'limits'>): readonly string[] {
+/** An estimate in sentences as lines for people, with the limits that may end it earlier. */
+export function estimateLines(sentences: readonly string[], limits: Limits): readonly string[] {
   const bounds = limitsText(limits);
-  const texts = [...estimateTexts(e), ...(bounds === 'none' ? [] : [`it ends earlier at its limits: ${bounds}`])];
+  const texts = [...sentences, ...(bounds === 'none' ? [] : [`it ends earlier at its limits: ${bounds}`])];
   return texts.map((text, at) => `${at === 0 ? LABEL : ' '.repeat(LABEL.length)}${text}`);
 }
 
@@ -43,17 +43,26 @@ export function leftLines(state: RunState): readonly string[] {
   return costs === undefined ? [] : [`left        ${costs}`];
 }
 
-/** A session that costs something and that nobody is asked about has to be bounded, or begun with `--yes`. */
-export function refuseUnbounded(e: Estimate, { limits }: Pick<Config, 'limits'>): void {
+/** What is about to be paid, in words. */
+export type Named = {
+  readonly what: 'session' | 'eval';
+  /** Such as `at most 137 rollouts`. */
+  readonly size: string;
+  /** Where limits stand beside the flags; null = flags alone are told. */
+  readonly config: string | null;
+};
+
+/** What costs something and what nobody is asked about has to be bounded, or begun with `--yes`. */
+export function refuseUnbounded(e: Costs, limits: Limits, { what, size, config }: Named): void {
   if ((limits.usd ?? null) !== null || (limits.tokens ?? null) !== null || limits.minutes !== null) return;
   if (!isPaid(e)) return;
   const priced = e.roles.every((r) => r.cost.kind === 'usd' || r.cost.kind === 'free');
   const flag = priced ? `--limit-usd ${Math.max(1, Math.ceil(e.usd?.[1] ?? 1))}` : '--limit-tokens or --limit-minutes';
   throw fail(
     'preflight',
-    `nothing bounds what this session may spend: at most ${e.rollouts[1]} rollouts, ${costText(e)}`,
-    'limits',
-    `give it a limit (${flag}, or "limits" in the config), or begin it as it is with --yes${priced ? '' : '; a model that costs nothing takes "price": {"input": 0, "output": 0}'}`,
+    `nothing bounds what this ${what} may spend: ${size}, ${costText(e)}`,
+    config === null ? 'the command line' : 'limits',
+    `give it a limit (${flag}${config === null ? '' : `, or ${config}`}), or begin it as it is with --yes${priced ? '' : '; a model that costs nothing takes "price": {"input": 0, "output": 0}'}`,
   );
 }
 
@@ -61,7 +70,7 @@ export function refuseUnbounded(e: Estimate, { limits }: Pick<Config, 'limits'>)
 export const unlabelled = (text: string): string => text.slice(LABEL.length);
 
 /** What one short call of each model took, and what that makes of the estimate. */
-export function tripLines(trips: readonly RoleTrip[], e: Estimate | null): readonly string[] {
+export function tripLines(trips: readonly RoleTrip[], e: Costs | null): readonly string[] {
   const lines = trips.map(({ role, model, durationMs, usage: { inputTokens, outputTokens, costUsd } }) => {
     const tokens =
       inputTokens === null || outputTokens === null ? 'tokens unknown' : `${inputTokens + outputTokens} tokens`;

@@ -1,7 +1,16 @@
 import { type ModelConfig, modelName, modelSettings } from '../config/model.ts';
 import type { Config } from '../config/schema.ts';
 import { mostEdits } from '../engine/rules.ts';
-import { type Estimate, estimate, type JobSize, type Range, type RoleGuess } from '../events/estimate.ts';
+import {
+  type Estimate,
+  type EvalEstimate,
+  estimate,
+  estimateEval,
+  type JobSize,
+  type Range,
+  type RoleGuess,
+} from '../events/estimate.ts';
+import type { EvalArm } from '../events/eval-shapes.ts';
 import type { RunState } from '../events/run-state.ts';
 import type { Charge } from '../models/index.ts';
 import { heldForm } from '../optimizer/reflecting.ts';
@@ -85,6 +94,35 @@ export async function estimateBefore(job: Job, roles: Roles, trips: readonly Rol
   );
 }
 
+/** What an eval is estimated from. */
+export type EvalJob = Pick<Job, 'config' | 'tasks' | 'workers'> & {
+  readonly arms: readonly Pick<EvalArm, 'text'>[];
+  /** A task and arm. */
+  readonly attempts: number;
+};
+
+/** What an eval will come to, by sizes; with `trips`, also by how its model answered once. */
+export async function estimateEvalBefore(
+  job: EvalJob,
+  target: Asked,
+  trips: readonly RoleTrip[],
+): Promise<EvalEstimate> {
+  const { config, tasks, arms, attempts, workers } = job;
+  const charges = await chargesOf(config);
+  const skill = arms.reduce((sum, a) => sum + (a.text ?? '').length, 0) / arms.length;
+  const guess = targetGuess({ config, tasks, skill: [skill, skill] }, target, charges.target);
+  return estimateEval(
+    {
+      attempts: arms.length * tasks.length * attempts,
+      workers,
+      limit: config.limits.rollouts,
+      rolloutMs: PROGRAM_MS,
+    },
+    [narrowed(guess, trips)],
+    trips.length > 0,
+  );
+}
+
 /** What the job will come to, by what the rollouts and reflections of a smaller one took on the mean. */
 export async function estimateFrom(job: Job, roles: Roles, { work, spend }: RunState): Promise<Estimate> {
   const { rollouts, reflections } = work;
@@ -101,8 +139,9 @@ export async function estimateFrom(job: Job, roles: Roles, { work, spend }: RunS
 
 async function guessesOf(job: Job, { target, optimizer }: Roles): Promise<readonly RoleGuess[]> {
   const charges = await chargesOf(job.config);
+  const skill = job.skillText.length;
   return [
-    ...(target === null ? [] : [targetGuess(job, target, charges.target)]),
+    ...(target === null ? [] : [targetGuess({ ...job, skill: [skill, GROWTH * skill] }, target, charges.target)]),
     ...(optimizer === null ? [] : [optimizerGuess(job, optimizer, charges.optimizer)]),
   ];
 }
@@ -127,7 +166,12 @@ function promptSize(tasks: Job['tasks']): number {
   return sizes.reduce((a, b) => a + b, 0) / Math.max(1, sizes.length);
 }
 
-function targetGuess({ config, tasks, skillText }: Job, model: Asked, price: Charge): RoleGuess {
+/** `skill` = characters of the skill in a request, on the mean. */
+function targetGuess(
+  { config, tasks, skill }: Pick<Job, 'config' | 'tasks'> & { readonly skill: Range },
+  model: Asked,
+  price: Charge,
+): RoleGuess {
   const prompt = promptSize(tasks);
   const seconds = config.timeouts.agentSec ?? 900;
   return {
@@ -135,7 +179,7 @@ function targetGuess({ config, tasks, skillText }: Job, model: Asked, price: Cha
     model: model.id,
     price,
     calls: [1, 1],
-    inputTokens: tokensOf([prompt + skillText.length, prompt + GROWTH * skillText.length + 500]),
+    inputTokens: tokensOf([prompt + skill[0], prompt + skill[1] + 500]),
     outputTokens: bounded(ANSWER, config.model),
     durationMs: [CALL_MS[0], Math.min(CALL_MS[1], seconds * 1_000)],
   };

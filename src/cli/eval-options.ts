@@ -22,5 +22,9 @@ export type EvalOptions = OverrideOptions & {
   readonly limitTokens?: number;
   readonly out?: string;
   readonly allowUnsandboxed?: boolean;
+  /** No questions. */
+  readonly yes?: boolean;
   readonly plain?: boolean;
+  /** The exit code tells whether the skill wins. */
+  readonly exitCode?: boolean;
 };

@@ -1,17 +1,21 @@
 import { isLastTry } from '../events/attempts.ts';
+import type { EvalEstimate } from '../events/estimate.ts';
 import { judged } from '../events/eval-judge.ts';
 import { rolloutName } from '../events/rollout-key.ts';
-import { SkilloptError } from '../ports/failure.ts';
+import { fail, SkilloptError } from '../ports/failure.ts';
 import { type EvalReport, evalFiles, evalLines, evalReport } from '../report/eval-report.ts';
 import { Evaluation } from '../session/evaluation.ts';
-import { stopped } from '../session/foreign-ends.ts';
 import { runEvaluation } from '../session/run-evaluation.ts';
+import { askLine } from './ask-line.ts';
+import { beginEval } from './begin-eval.ts';
 import type { CommandContext } from './context.ts';
 import { unused } from './eval-config.ts';
 import { groundOf, isInSession } from './eval-ground.ts';
 import type { EvalOptions } from './eval-options.ts';
 import { attemptLine, planLines } from './eval-progress.ts';
 import { evalOptions, wantedEval } from './eval-sources.ts';
+import { NO_IMPROVEMENT } from './exit-codes.ts';
+import { ReportedFailure } from './io.ts';
 import { environment, flagsOf } from './layered-config.ts';
 import { type LiveLine, liveLine } from './live-line.ts';
 import { priced } from './models.ts';
@@ -28,6 +32,7 @@ export async function evaluateSkill(
   context: CommandContext,
 ): Promise<void> {
   const { io, stage } = context;
+  if (typed.exitCode) requireOther(typed);
   const { signal } = stage.abort;
   const live = liveLine(io, stage.isLive);
   const odd: string[] = [];
@@ -40,7 +45,8 @@ export async function evaluateSkill(
   const base = ground?.base ?? process.cwd();
   const { importSkill: _skill, importPack: _pack, render: _render, ...parts } = sessionParts(base, () => {});
   const { wanted, out, bundled } = wantedEval(options, ground, overrides, parts.now, (w) => odd.push(w));
-  const evaluation = await Evaluation.open(out, wanted, { ...parts, render: renderEvaluation });
+  const command = await redactor()(context.command);
+  const evaluation = await Evaluation.open(out, wanted, { ...parts, command, render: renderEvaluation });
   const told = (): { readonly report: EvalReport; readonly lines: readonly string[] } => {
     const state = { ...evaluation.state, created: evaluation.created };
     const report = evalReport(state, summaryOf(state), {
@@ -50,14 +56,20 @@ export async function evaluateSkill(
     });
     return { report, lines: [...evalLines(state, summaryOf(state)), ...evalFiles(report)] };
   };
+  const end = (estimate: EvalEstimate | null, { report, lines }: ReturnType<typeof told>) => {
+    io.result({ ...report, estimate }, lines);
+    const wins = report.failure === null && report.comparisons.every((c) => c.wins > c.losses);
+    if (typed.exitCode && !wins) process.exitCode = NO_IMPROVEMENT;
+  };
   try {
     if (evaluation.state.finished) {
       const { report, lines } = told();
-      io.result(report, [...lines, 'shown       it has finished before, and nothing was run; --out measures anew']);
+      const shown = 'shown       it has finished before, and nothing was run; --out measures anew';
+      end(null, { report, lines: [...lines, shown] });
       return;
     }
     const workers = workersOf(evaluation.config);
-    const { rollouts, models } = await wiredEval(evaluation, base, {
+    const { rollouts, target } = await wiredEval(evaluation, base, {
       allowUnsandboxed: options.allowUnsandboxed ?? false,
       rehearsalDelayMs: 0,
       bundled,
@@ -69,13 +81,24 @@ export async function evaluateSkill(
       taskNotes(pack.tasks),
       ...created.arms.flatMap(({ text }) => (text === null ? [] : [skillCommands({ config, pack, skill: { text } })])),
       learner(config, 'measure'),
-      priced(config, models),
+      priced(config, target === null ? [] : [target]),
     ]);
     for (const line of planLines(evaluation, workers)) io.line(line);
-    if (signal.aborted) throw stopped(out);
+    const begun = await beginEval(evaluation, target, workers, {
+      dir: out,
+      say: live.line,
+      ask: stage.isLive ? () => askLine('begin?', signal) : null,
+      yes: typed.yes === true,
+      signal,
+    });
+    if (begun.kind === 'left') {
+      io.result({ estimate: begun.estimate }, begun.lines);
+      return;
+    }
     for (const left of await rollouts.sweep()) io.line(`swept       ${left}`);
     const warnings = [
       ...odd,
+      ...begun.warnings,
       ...findings.flatMap((f) => (f.level === 'warning' ? [`${f.what} (${f.where})${f.fix ? `; ${f.fix}` : ''}`] : [])),
     ];
     for (const w of new Set(warnings)) {
@@ -97,17 +120,30 @@ export async function evaluateSkill(
     } catch (e) {
       live.end();
       const held = evaluation.state.paused !== null; // by what the failure says: what is there is worth telling
-      if (e instanceof SkilloptError && held && !io.json) for (const line of ['', ...told().lines, '']) io.line(line);
-      throw e;
+      if (!(e instanceof SkilloptError && held)) throw e;
+      const { report, lines } = told();
+      if (!io.json) for (const line of ['', ...lines, '']) io.line(line);
+      throw new ReportedFailure(e.failure, report, e);
     } finally {
       live.end();
       signal.removeEventListener('abort', onAbort);
     }
     const { report, lines } = told();
-    io.result(report, ['', ...lines]);
+    end(begun.estimate, { report, lines: ['', ...lines] });
   } finally {
     evaluation.close();
   }
+}
+
+/** `--exit-code` tells whether the skill wins, which takes something to win against. */
+function requireOther({ withoutSkill, vs }: EvalOptions): void {
+  if (withoutSkill || vs !== undefined) return;
+  throw fail(
+    'usage',
+    '--exit-code tells whether the skill wins, and there is nothing to compare it with',
+    '--exit-code',
+    'add --no-skill or --vs, or leave it out',
+  );
 }
 
 /** Tells of each attempt that comes to its end, and of what keeps it from going on. */

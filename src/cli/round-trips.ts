@@ -35,7 +35,7 @@ const SAID = 80;
  * session. Throws what failed, as `preflight` unless it has a code of its own; an answer that is another one is a warning.
  */
 export async function roundTrips(
-  session: Session,
+  session: Pick<Session, 'id' | 'config' | 'noteCall'>,
   roles: Roles<Model>,
   o: { readonly signal: AbortSignal; readonly redact: Redactor },
 ): Promise<RoundTrips> {

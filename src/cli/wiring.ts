@@ -111,15 +111,10 @@ export async function wiredEval(
   evaluation: Pick<Evaluation, 'config' | 'id' | 'pack' | 'bundledFiles' | 'created'>,
   base: string,
   o: BackendOptions & { readonly bundled: boolean },
-): Promise<Pick<Wired, 'rollouts' | 'models'>> {
+): Promise<Pick<Wired, 'rollouts'> & { readonly target: Model | null }> {
   const { config, id, pack, bundledFiles: files, created } = evaluation;
   const name = created.arms[0]?.name ?? '';
-  const { target, rollouts } = await wiredBackend(
-    { config, id, pack, skill: { name, files } },
-    modelMaker(base, o.onWait),
-    o,
-  );
-  return { rollouts, models: target === null ? [] : [target] };
+  return wiredBackend({ config, id, pack, skill: { name, files } }, modelMaker(base, o.onWait), o);
 }
 
 async function wiredBackend(

@@ -51,7 +51,8 @@ describe('a prompt pack on a local server', () => {
       [tasks, tasks],
       [0, 0],
     ]);
-    const spent = (skill?.tokens ?? 0) + (none?.tokens ?? 0) + (other?.tokens ?? 0);
+    const asked = report.preflight.tokens ?? 0;
+    const spent = asked + (skill?.tokens ?? 0) + (none?.tokens ?? 0) + (other?.tokens ?? 0);
     expect(spent).toBe(own.server.tokens.input + own.server.tokens.output);
     expect(none?.tokens).toBeLessThan(skill?.tokens ?? 0);
     expect(own.server.asked).toHaveLength(3 * tasks);
@@ -69,9 +70,9 @@ describe('a prompt pack on a local server', () => {
   test('with a price it tells what it cost, and no key stands in its files', async () => {
     const own = new QuizSession({ provider: 'anthropic', env: { ANTHROPIC_API_KEY: key } });
     const args = ['eval', '--skill', 'quiz', '--pack', 'pack', '--base-url', own.server.url];
-    const end = await own.succeed([...args, '--model', 'anthropic/claude-opus-4-8', '--limit', '4']);
+    const end = await own.succeed([...args, '--model', 'anthropic/claude-opus-4-8', '--limit', '4', '--yes']);
     expect(end.stdout).toMatch(/^result +with it 0 of 4$/m);
-    expect(end.stdout).toMatch(/^spent +4 rollouts · \$0\.\d+ · \d+ tokens · /m);
+    expect(end.stdout).toMatch(/^spent +4 rollouts, 1 preflight call · \$0\.\d+ · \d+ tokens · /m);
     expect(end.stdout).toMatch(/^next +add --no-skill/m);
     expect(end.stdout + end.stderr).not.toContain(key);
     const files = readdirSync(own.place.path(dir), { recursive: true, encoding: 'utf8', withFileTypes: true });

@@ -37,6 +37,9 @@ export const reportIn = (place: Place, dir: string): string =>
 
 export type EvalJson = {
   readonly headline: string;
+  readonly command: string;
+  readonly preflight: { readonly calls: number; readonly tokens: number | null; readonly costUsd: number | null };
+  readonly failure: { readonly where: string; readonly what: string; readonly line: number | null } | null;
   readonly complete: boolean;
   readonly arms: readonly {
     readonly arm: string;

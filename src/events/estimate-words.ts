@@ -1,5 +1,5 @@
-import type { Estimate, Range, RoleEstimate } from './estimate.ts';
-import { minutesText, shortCount } from './words.ts';
+import type { Costs, Estimate, EvalEstimate, Range, RoleEstimate } from './estimate.ts';
+import { countText, minutesText, shortCount } from './words.ts';
 
 /** The estimate in sentences: what is started, what is asked, tokens, time and cost. Nothing unknown is told as 0. */
 export function estimateTexts(e: Estimate): readonly string[] {
@@ -23,6 +23,24 @@ export function estimateTexts(e: Estimate): readonly string[] {
   ];
 }
 
+/** The same of an eval. */
+export function evalEstimateTexts(e: EvalEstimate): readonly string[] {
+  const known = e.roles.length > 0;
+  return [
+    evalRolloutsText(e),
+    [...(known ? [tokensText(e.tokens)] : []), timeText(e)].join(' · '),
+    costText(e),
+    known ? `if all are scored at the first try; ${basisText[e.basis]}` : 'if all are scored at the first try',
+  ];
+}
+
+/** `24 rollouts; what can’t be scored is tried up to twice more, so at most 72` */
+function evalRolloutsText({ planned, rollouts: [, bounded], most }: EvalEstimate): string {
+  if (bounded < planned) return `at most ${bounded} of ${countText(planned, 'rollout')}, by its limit`;
+  const again = most === planned ? '' : `; what can’t be scored is tried up to twice more, so at most ${most}`;
+  return `${countText(planned, 'rollout')}${again}`;
+}
+
 const basisText: Readonly<Record<Estimate['basis'], string>> = {
   sizes: 'tokens are estimated from characters, about 4 a token, and answers are guessed',
   'round-trip': 'by the sizes of prompts and one short answer of each model',
@@ -30,7 +48,7 @@ const basisText: Readonly<Record<Estimate['basis'], string>> = {
 };
 
 /** `$1.20 to $14.00`, `price unknown: openai-compatible/x`; roles of which nothing is known are named. */
-export function costText(e: Pick<Estimate, 'usd' | 'roles'>): string {
+export function costText(e: Pick<Costs, 'usd' | 'roles'>): string {
   const named = (kind: RoleEstimate['cost']['kind']) => [
     ...new Set(e.roles.filter((r) => r.cost.kind === kind).map((r) => r.model)),
   ];
@@ -47,11 +65,11 @@ export function costText(e: Pick<Estimate, 'usd' | 'roles'>): string {
 }
 
 /** Time, tokens and cost in one line. */
-export function sumText(e: Estimate): string {
+export function sumText(e: Costs): string {
   return `${timeText(e)} and ${tokensText(e.tokens)}; ${costText(e)}`;
 }
 
-const timeText = (e: Estimate) => `about ${rangeText(e.minutes, minutesText)}`;
+const timeText = (e: Costs) => `about ${rangeText(e.minutes, minutesText)}`;
 
 function tokensText(tokens: Range | null): string {
   return tokens === null ? 'tokens unknown' : `about ${rangeText(tokens, shortCount)} tokens`;

@@ -1,3 +1,5 @@
+import { MORE_TRIES } from './loop-facts.ts';
+
 /** From the least to the most that is plausible. */
 export type Range = readonly [low: number, high: number];
 
@@ -74,6 +76,21 @@ export type Estimate = {
   readonly minutes: Range;
 };
 
+/** What is known alike of every kind of work that costs something. */
+export type Costs = Pick<Estimate, 'basis' | 'planned' | 'rollouts' | 'roles' | 'tokens' | 'usd' | 'minutes'>;
+
+/** What an eval will come to, as long as every attempt is scored at its first try. Pure JSON. */
+export type EvalEstimate = Costs & {
+  /** Rollouts if no attempt is scored and each is tried as often as it may be. */
+  readonly most: number;
+};
+
+/** How large an eval is. */
+export type EvalSize = Pick<JobSize, 'workers' | 'limit' | 'rolloutMs'> & {
+  /** Attempts, over arms, tasks and repeats. */
+  readonly attempts: number;
+};
+
 /** Share by which rollouts that were started exceed those that decisions read; and what the last decision may leave unused. */
 const RUN_AHEAD = 0.25;
 const UNUSED = 0.1;
@@ -81,6 +98,8 @@ const UNUSED = 0.1;
 const REFLECTIONS: Range = [0.3, 1.5];
 /** How much longer the work takes than with all workers busy, at most: few failing tasks leave some idle. */
 const IDLE = 2.5;
+/** The same of an eval, which knows all that is to be done: only its last rollouts leave some idle. */
+const IDLE_AT_END = 1.5;
 
 /** Rollouts and reflections that a job of this size takes. */
 export function counts(size: JobSize): Pick<Estimate, 'planned' | 'test' | 'rollouts' | 'reflections'> {
@@ -103,12 +122,17 @@ export function counts(size: JobSize): Pick<Estimate, 'planned' | 'test' | 'roll
 /** What a job will come to: by means where a role was measured, else by guesses. `asked`: each model was asked once. */
 export function estimate(size: JobSize, roles: readonly (RoleGuess | RoleMeasured)[], asked = false): Estimate {
   const count = counts(size);
-  const told = roles.map((r) => {
-    const items = count[r.role === 'target' ? 'rollouts' : 'reflections'];
-    return 'count' in r ? byMeans(r, items) : byGuess(r, items);
-  });
-  const measured = roles.some((r) => 'count' in r);
-  return whole(count, size, told, measured ? 'measured' : asked ? 'round-trip' : 'sizes');
+  return { ...count, ...costsOf(count, { ...size, idle: IDLE }, roles, asked) };
+}
+
+/** What an eval will come to, by guesses about its target; none of `roles`: no model takes part. */
+export function estimateEval(size: EvalSize, roles: readonly RoleGuess[], asked = false): EvalEstimate {
+  const { attempts, limit, workers } = size;
+  const bounded = (rollouts: number) => Math.min(rollouts, limit ?? Number.POSITIVE_INFINITY);
+  const rollouts: Range = [bounded(attempts), bounded(attempts)];
+  const busy = { ...size, workers: Math.max(1, Math.min(workers, rollouts[1])), idle: IDLE_AT_END };
+  const { reflections: _, ...costs } = costsOf({ rollouts, reflections: NONE }, busy, roles, asked);
+  return { planned: attempts, rollouts, most: bounded(attempts * (1 + MORE_TRIES)), ...costs };
 }
 
 type Timed = RoleEstimate & { readonly durationMs: Range };
@@ -151,22 +175,27 @@ function costOf({ kind }: Price, usd: Range | null): RoleEstimate['cost'] {
   return usd === null ? { kind: 'unknown' } : { kind: 'usd', usd };
 }
 
-function whole(
-  count: ReturnType<typeof counts>,
-  { workers, rolloutMs }: Pick<JobSize, 'workers' | 'rolloutMs'>,
-  roles: readonly Timed[],
-  basis: Estimate['basis'],
-): Estimate {
+type Counted = Pick<Estimate, 'rollouts' | 'reflections'>;
+
+function costsOf(
+  count: Counted,
+  { workers, rolloutMs, idle: most }: Pick<JobSize, 'workers' | 'rolloutMs'> & { readonly idle: number },
+  guesses: readonly (RoleGuess | RoleMeasured)[],
+  asked: boolean,
+): Pick<Estimate, 'basis' | 'reflections' | 'roles' | 'tokens' | 'usd' | 'minutes'> {
+  const roles = guesses.map((r): Timed => {
+    const items = count[r.role === 'target' ? 'rollouts' : 'reflections'];
+    return 'count' in r ? byMeans(r, items) : byGuess(r, items);
+  });
   const timeOf = (role: Timed['role']) => roles.find((r) => r.role === role)?.durationMs;
   const rolling = product(count.rollouts, timeOf('target') ?? rolloutMs);
   const reflections = timeOf('optimizer') ? count.reflections : NONE;
   const reflecting = product(reflections, timeOf('optimizer') ?? NONE);
-  const idle = Math.min(workers, IDLE);
+  const idle = Math.min(workers, most);
   const known = roles.flatMap((r) => (r.cost.kind === 'usd' ? [r.cost.usd] : []));
   const free = roles.every((r) => r.cost.kind === 'free');
   return {
-    basis,
-    ...count,
+    basis: guesses.some((r) => 'count' in r) ? 'measured' : asked ? 'round-trip' : 'sizes',
     reflections,
     roles: roles.map(({ durationMs: _, calls, ...r }) => ({
       ...r,
@@ -190,7 +219,9 @@ const plus = (a: Range, b: Range): Range => [a[0] + b[0], a[1] + b[1]];
  */
 export function product(...ranges: readonly Range[]): Range {
   if (ranges.some(([low]) => low <= 0)) return ranges.reduce((a, b) => [a[0] * b[0], a[1] * b[1]], [1, 1]);
-  const middle = ranges.reduce((sum, [low, high]) => sum + Math.log(low * high) / 2, 0);
-  const width = Math.sqrt(ranges.reduce((sum, [low, high]) => sum + (Math.log(high / low) / 2) ** 2, 0));
-  return [Math.exp(middle - width), Math.exp(middle + width)];
+  const known = ranges.reduce((all, [low, high]) => (low === high ? all * low : all), 1); // exactly: logarithms round
+  const wide = ranges.filter(([low, high]) => low !== high);
+  const middle = wide.reduce((sum, [low, high]) => sum + Math.log(low * high) / 2, 0);
+  const width = Math.sqrt(wide.reduce((sum, [low, high]) => sum + (Math.log(high / low) / 2) ** 2, 0));
+  return [known * Math.exp(middle - width), known * Math.exp(middle + width)];
 }

@@ -30,6 +30,8 @@ export const evalCreated = z.object({
   engine: z.number().int(),
   rules: z.array(z.string()),
   program: z.string(),
+  /** As it was typed, without secrets. */
+  command: z.string().optional(),
   /** The agent is a small program. */
   rehearsal: z.boolean(),
   arms: z.array(evalArmShape).min(1),

@@ -3,9 +3,10 @@ import { judged, UNSCORED } from './eval-judge.ts';
 import type { EvalArmName, EvalAttempt, EvalRow, EvalTask } from './eval-shapes.ts';
 import type { EventOf, LoggedEvent } from './events.ts';
 import { rolloutName } from './rollout-key.ts';
-import type { Unscored } from './run-state.ts';
+import type { RunState, Unscored } from './run-state.ts';
 import { SpendSum } from './spend.ts';
 import { Stamps } from './stamp.ts';
+import { type Trouble, Troubles } from './trouble.ts';
 
 /** What the rollouts of one arm have taken, tries and unscored ones included. Null = unknown. */
 export type ArmSpend = {
@@ -28,7 +29,12 @@ export type EvalState = {
   readonly startedAt: string | null;
   /** Running time up to the last line, without pauses and the time between two processes. */
   readonly minutes: number;
-  readonly paused: { readonly why: string; readonly fix: string } | null;
+  readonly paused: RunState['paused'];
+  /** The first of the failures since a rollout was last scored, and the first attempt of all that was not. */
+  readonly trouble: RunState['trouble'];
+  readonly firstUnscored: Trouble | null;
+  /** The last command that worked on it, as it was typed; null = not known. */
+  readonly command: string | null;
   readonly finished: boolean;
   readonly environmentChanged: string | null;
   /** Attempts that have come to their end, of those that are planned. */
@@ -38,6 +44,8 @@ export type EvalState = {
   /** Trajectories of the last tries by task and arm, as hashes, in the order in which they came. */
   readonly trajectories: readonly { readonly task: string; readonly arm: EvalArmName; readonly hash: string }[];
   readonly spend: ReadonlyMap<EvalArmName, ArmSpend>;
+  /** Short calls of the model before rollouts began, which no arm has made. */
+  readonly preflight: Pick<ArmSpend, 'tokens' | 'costUsd' | 'uncounted'> & { readonly calls: number };
   readonly rollouts: {
     readonly started: number;
     readonly finished: number;
@@ -86,6 +94,12 @@ export class EvalFold {
   private readonly ended: Ended[] = [];
   private readonly spend = new Map<EvalArmName, Spent>();
   private readonly unscored = new Map<string, Unscored>();
+  private readonly checks = new SpendSum();
+  private checked = 0;
+  private readonly troubles = new Troubles();
+  /** Tasks of rollouts that run, by key. */
+  private readonly running = new Map<string, string>();
+  private command: string | null = null;
   private readonly rollouts = { started: 0, finished: 0, cancelled: 0, lost: 0 };
   private readonly warnings: string[] = [];
   private readonly stamps = new Stamps();
@@ -103,6 +117,7 @@ export class EvalFold {
       this.runningMs += Math.max(0, atMs - this.lastAtMs);
     this.lastAtMs = atMs;
     this.startedAt ??= event.at;
+    this.troubles.note(event, (key) => this.running.get(key) ?? '');
     this.take(event);
   }
 
@@ -110,19 +125,28 @@ export class EvalFold {
     switch (event.type) {
       case 'eval.created':
         this.created = event;
+        this.command = event.command ?? null;
         for (const { arm } of event.arms) this.spend.set(arm, new Spent());
         return;
       case 'rollout.started':
         this.rollouts.started++;
+        this.running.set(event.key, event.task);
         return;
       case 'rollout.cancelled':
         this.rollouts.cancelled++;
+        this.running.delete(event.key);
         return;
       case 'rollout.lost':
         this.rollouts.lost++;
+        this.running.delete(event.key);
         return;
       case 'rollout.finished':
+        this.running.delete(event.key);
         this.finished(event);
+        return;
+      case 'model.called':
+        this.checked++;
+        this.checks.add(event.usage);
         return;
       case 'input.received':
         if (event.input.kind === 'environment.changed') this.moved = event.input.what;
@@ -131,10 +155,11 @@ export class EvalFold {
         this.warnings.push(`${event.what}${event.fix ? `: ${event.fix}` : ''}`);
         return;
       case 'session.paused':
-        this.paused = { why: event.why, fix: event.fix };
+        this.paused = { why: event.why, fix: event.fix, where: event.where ?? null, role: event.role ?? null };
         return;
       case 'session.resumed':
         this.paused = null;
+        this.command = event.command ?? this.command;
         return;
       case 'eval.finished':
         this.decided = event;
@@ -191,6 +216,9 @@ export class EvalFold {
       startedAt: this.startedAt,
       minutes: this.runningMs / 60_000,
       paused: this.paused,
+      trouble: { rollouts: this.troubles.rollouts, optimizer: null },
+      firstUnscored: this.troubles.firstUnscored,
+      command: this.command,
       finished: decided !== null,
       environmentChanged: decided === null ? this.moved : decided.environmentChanged,
       done: decided === null ? Math.min(of, this.ended.length) : of,
@@ -200,6 +228,7 @@ export class EvalFold {
         trajectory === null ? [] : [{ task: task.id, arm, hash: trajectory }],
       ),
       spend: new Map([...this.spend].map(([arm, spent]) => [arm, spent.told])),
+      preflight: { calls: this.checked, ...this.checks.spent, uncounted: this.checks.uncounted },
       rollouts: { ...this.rollouts, unscored: new Map(this.unscored) },
       warnings: [...this.warnings],
     };

@@ -113,14 +113,17 @@ export type Standing = {
   /** Rollouts that have finished. */
   readonly finished: number;
   /** Null = nothing is left to do, or nothing is known of it. */
-  readonly left: {
-    readonly rollouts: number;
-    readonly minutes: number | null;
-    /** Tokens and US dollars at the mean so far; null = unknown. */
-    readonly tokens: number | null;
-    readonly costUsd: number | null;
-    readonly isMost: boolean;
-  } | null;
+  readonly left: CostsLeft | null;
+};
+
+/** What going on costs, by what was done so far. */
+export type CostsLeft = {
+  readonly rollouts: number;
+  readonly minutes: number | null;
+  /** Tokens and US dollars at the mean so far; null = unknown. */
+  readonly tokens: number | null;
+  readonly costUsd: number | null;
+  readonly isMost: boolean;
 };
 
 export function standing(state: RunState): Standing {
@@ -179,12 +182,15 @@ export function standingTexts(s: Standing): readonly string[] {
     test: `stopped in the sealed test ${after}`,
     finished: `all is done, ${after}`,
   };
-  if (s.left === null) return [where[s.at]];
-  const { rollouts, minutes, tokens, costUsd, isMost } = s.left;
+  return s.left === null ? [where[s.at]] : [where[s.at], continuingText(s.left)];
+}
+
+/** `continuing costs at most about 12 min, 130 rollouts, no model cost`. */
+export function continuingText({ rollouts, minutes, tokens, costUsd, isMost }: CostsLeft): string {
   const time = minutes === null ? [] : [minutesText(minutes)];
   const read = tokens === null || tokens === 0 ? [] : [`${shortCount(tokens)} tokens`];
   const costs = [...time, countText(rollouts, 'rollout'), ...read, costText(costUsd)];
-  return [where[s.at], `continuing costs ${isMost ? 'at most about' : 'about'} ${costs.join(', ')}`];
+  return `continuing costs ${isMost ? 'at most about' : 'about'} ${costs.join(', ')}`;
 }
 
 function costText(costUsd: number | null): string {

@@ -1,3 +1,4 @@
+import type { EvalState } from './eval-state.ts';
 import type { LoggedEvent } from './events.ts';
 import type { RunState, Trouble } from './run-state.ts';
 
@@ -8,6 +9,8 @@ export type FailurePoint = Omit<Trouble, 'line'> & { readonly line: number | nul
 export class Troubles {
   rollouts: Trouble | null = null;
   optimizer: Trouble | null = null;
+  /** Of all, whatever came after it. */
+  firstUnscored: Trouble | null = null;
 
   /** `taskOf` = the task of a rollout that is at work. */
   note(event: LoggedEvent, taskOf: (key: string) => string): void {
@@ -15,7 +18,11 @@ export class Troubles {
       case 'rollout.finished': {
         const { outcome } = event;
         if (outcome.status === 'scored') this.rollouts = null;
-        else this.rollouts ??= trouble(event.seq, `task ${event.task}`, `${outcome.reason}: ${outcome.detail}`);
+        else {
+          const here = trouble(event.seq, `task ${event.task}`, `${outcome.reason}: ${outcome.detail}`);
+          this.rollouts ??= here;
+          this.firstUnscored ??= here;
+        }
         return;
       }
       case 'rollout.cancelled':
@@ -34,6 +41,25 @@ export class Troubles {
   }
 }
 
+/** The same of an eval; of one that has finished, where most attempts have no score. `fix` = what mends it. */
+export function evalFailurePoint(state: EvalState, fix: string): FailurePoint | null {
+  const { paused, finished, firstUnscored, trouble: found } = state;
+  if (!finished) return paused === null ? null : pausedPoint(paused, found, fix);
+  return firstUnscored !== null && isUnmeasured(state.rows) ? { ...firstUnscored, fix } : null;
+}
+
+/** More attempts of an eval are unscored than scored. */
+export function isUnmeasured(rows: EvalState['rows']): boolean {
+  const all = rows.flatMap((r) => r.arms.flatMap((a) => a.attempts));
+  return 2 * all.filter((a) => a.passed === null).length > all.length;
+}
+
+function pausedPoint(paused: NonNullable<RunState['paused']>, found: RunState['trouble'], fix: string) {
+  if (paused.where === null) return null;
+  const first = paused.role === 'optimizer' ? found.optimizer : paused.role === 'rollouts' ? found.rollouts : null;
+  return { ...(first ?? { line: null, where: paused.where, what: paused.why }), fix };
+}
+
 function trouble(line: number, where: string, what: string): Trouble {
   return { line, where, what: what.trim().split('\n')[0] ?? '' };
 }
@@ -41,11 +67,7 @@ function trouble(line: number, where: string, what: string): Trouble {
 /** Where the run that ended or paused on a failure first failed; null = it did not, or its user stopped it. */
 export function failurePoint(state: RunState, fix: string): FailurePoint | null {
   const { paused, ended, trouble: found } = state;
-  if (paused !== null && state.finalized === null) {
-    if (paused.where === null) return null;
-    const first = paused.role === 'optimizer' ? found.optimizer : paused.role === 'rollouts' ? found.rollouts : null;
-    return { ...(first ?? { line: null, where: paused.where, what: paused.why }), fix };
-  }
+  if (paused !== null && state.finalized === null) return pausedPoint(paused, found, fix);
   const first =
     ended?.cause === 'measurement-broken'
       ? found.rollouts

@@ -157,8 +157,8 @@ export function afterRunLines(a: AfterRun, state: RunState): string[] {
   ];
 }
 
-/** Where it first failed; the fix is what comes next. */
-function failureLines({ where, what, line }: FailurePoint): readonly string[] {
+/** Where it first failed, as lines; the fix is what comes next. */
+export function failureLines({ where, what, line }: FailurePoint): readonly string[] {
   return [`failed at   ${where}: ${what}${line === null ? '' : ` (line ${line} of the log)`}`];
 }
 

@@ -1,11 +1,14 @@
 import { describe, expect, test } from 'bun:test';
 import { summaryOf } from '../cli/render-eval.ts';
+import { evalFailurePoint } from '../events/trouble.ts';
 import { scored, unscored } from '../ports/outcome.ts';
 import { unknownUsage } from '../ports/usage.ts';
 import { type PlayEval, playEval } from '../session/eval-fixture.ts';
 import { columns } from './columns.ts';
-import { evalLines, renderEval } from './eval-report.ts';
+import { evalLines, evalReport, renderEval } from './eval-report.ts';
 import { moneyText } from './eval-words.ts';
+
+const head = { lines: 3, hash: 'a'.repeat(32) };
 
 async function reportOf(o: PlayEval) {
   const { state } = await playEval(o);
@@ -70,6 +73,45 @@ describe('the comparison and the next step', () => {
   });
 });
 
+describe('where it first failed', () => {
+  const spoiled = (n: number): PlayEval => ({
+    tasks: 8,
+    outcome: (_key, task) => (Number(task.slice(5)) < n ? unscored('verifier-timeout', 'too slow\nhere') : null),
+  });
+
+  test('stands in the report of one that could hardly be scored, with its line and what mends it', async () => {
+    const { state, line, lines } = await reportOf(spoiled(5));
+    const [said = ''] = line('failed at');
+    expect(said).toMatch(/^failed at {2}task task-0: verifier-timeout: too slow \(line \d+ of the log\)$/);
+    expect(state.firstUnscored?.line).toBe(Number(/line (\d+)/.exec(said)?.[1]));
+    const created = state.created ?? expect.unreachable();
+    const report = evalReport({ ...state, created }, summaryOf(state), { command: 'c', dir: 'd', head });
+    expect(report.failure).toMatchObject({ where: 'task task-0', fix: report.next });
+    expect(lines.at(-1)).toBe(`next        ${report.next}`);
+  });
+
+  test.each([0, 4])('with %i of 8 tasks spoiled there is none', async (n) => {
+    expect((await reportOf(spoiled(n))).line('failed at')).toEqual([]);
+  });
+
+  test.each([
+    [{ where: null, role: null }, null],
+    [
+      { where: '--limit-usd', role: null },
+      { where: '--limit-usd', what: 'why', line: null },
+    ],
+    [
+      { where: 'the model', role: 'rollouts' },
+      { where: 'task t', what: 'auth: no', line: 7 },
+    ],
+  ] as const)('paused with %j: %j', async (paused, failure) => {
+    const { state } = await playEval({});
+    const trouble = { rollouts: { line: 7, where: 'task t', what: 'auth: no' }, optimizer: null };
+    const held = { ...state, finished: false, paused: { why: 'why', fix: 'mend it', ...paused }, trouble };
+    expect(evalFailurePoint(held, 'mend it')).toEqual(failure && { ...failure, fix: 'mend it' });
+  });
+});
+
 test('what is unknown is no 0, and what a rollout did not tell makes the sums the least', async () => {
   const usage = { inputTokens: 300, outputTokens: 100, costUsd: 0.002, requests: 2 };
   const told = await reportOf({ ...passing([0], []), usage: () => usage });
@@ -113,7 +155,7 @@ test('a mean stands where rewards lie between 0 and 1', async () => {
 
 test('the document holds the same lines, whatever a task is called or a machine has said', async () => {
   const { state, lines } = await reportOf({ infra: 1, outcome: () => unscored('environment', '```\nlog 1 lines') });
-  const document = renderEval(state, summaryOf(state), { lines: 3, hash: 'a'.repeat(32) });
+  const document = renderEval(state, summaryOf(state), head);
   expect(document.split('```')).toHaveLength(3);
   expect(document).toContain(lines[0] ?? '?');
   expect(document).toEndWith(`\nlog 3 lines, head ${'a'.repeat(32)}\n`);

@@ -3,9 +3,12 @@ import type { EvalArmName } from '../events/eval-shapes.ts';
 import type { ArmSpend, EvalState } from '../events/eval-state.ts';
 import type { ArmSummary, Comparison, EvalSummary } from '../events/eval-summary.ts';
 import type { EventOf } from '../events/events.ts';
+import { evalFailurePoint, type FailurePoint } from '../events/trouble.ts';
 import { countText, minutesText, oneLine, REHEARSAL } from '../events/words.ts';
 import { printable, shellWord } from '../ports/printable.ts';
+import { failureLines } from './after-run.ts';
 import { columns } from './columns.ts';
+import { evalNext } from './eval-next.ts';
 import {
   armName,
   cellText,
@@ -46,11 +49,15 @@ export type EvalReport = {
     readonly cancelled: number;
     readonly lost: number;
   };
+  /** Short calls of the model before rollouts began; null = unknown. */
+  readonly preflight: { readonly calls: number; readonly tokens: number | null; readonly costUsd: number | null };
   readonly minutes: number;
   readonly notes: readonly string[];
   readonly warnings: readonly string[];
   readonly files: { readonly report: string; readonly log: string; readonly trajectories: string };
   readonly log: { readonly lines: number; readonly head: string };
+  /** Where it first failed, and the smallest fix; null = it did not fail. */
+  readonly failure: FailurePoint | null;
   readonly next: string;
 };
 
@@ -66,7 +73,8 @@ export function evalReport(
   summary: EvalSummary,
   o: Told,
 ): EvalReport {
-  const { created, rollouts } = state;
+  const { created, rollouts, preflight } = state;
+  const whatNext = evalNext(state, summary);
   const texts = `${o.dir}/.skillopt-eval/texts`;
   const trajectories = (task: string) => {
     const byArm: Partial<Record<EvalArmName, string[]>> = {};
@@ -116,12 +124,14 @@ export function evalReport(
       cancelled: rollouts.cancelled,
       lost: rollouts.lost,
     },
+    preflight: { calls: preflight.calls, tokens: preflight.tokens, costUsd: preflight.costUsd },
     minutes: Math.round(state.minutes * 100) / 100,
     notes: evalNotes(state, summary),
     warnings: state.warnings,
     files: { report: `${o.dir}/skillopt-eval.md`, log: `${o.dir}/skillopt-eval.jsonl`, trajectories: texts },
     log: { lines: o.head.lines, head: o.head.hash },
-    next: next(state, summary),
+    failure: evalFailurePoint(state, whatNext),
+    next: whatNext,
   };
 }
 
@@ -130,6 +140,8 @@ export function evalLines(state: EvalState, summary: EvalSummary): readonly stri
   const { created, rollouts } = state;
   if (created === null) return [];
   const { pack, environment } = created;
+  const whatNext = evalNext(state, summary);
+  const failure = evalFailurePoint(state, whatNext);
   const name = (arm: EvalArmName) => armName(created.arms, arm);
   return [
     `result      ${headline(state, summary)}`,
@@ -147,7 +159,9 @@ export function evalLines(state: EvalState, summary: EvalSummary): readonly stri
     ...state.warnings.map((w) => `warning     ${oneLine(w)}`),
     `measured    ${pack.tasks.length} tasks of ${pack.name} · ${environment.backend} · ${environment.model ?? environment.agent}${created.rehearsal ? ` · ${REHEARSAL}` : ''}`,
     `spent       ${spentText(state)}`,
-    `next        ${next(state, summary)}`,
+    ...(failure === null ? [] : failureLines(failure)),
+    ...(state.command === null ? [] : [`command     ${oneLine(state.command)}`]),
+    `next        ${whatNext}`,
   ];
 }
 
@@ -223,50 +237,22 @@ function passAtLines(summary: EvalSummary, name: (arm: EvalArmName) => string): 
 }
 
 function spentText(state: EvalState): string {
-  const spends = [...state.spend.values()];
+  const { preflight } = state;
+  const spends = [...state.spend.values(), preflight];
   const { started, cancelled, lost } = state.rollouts;
-  const sum = (of: (s: ArmSpend) => number | null) =>
+  const sum = (of: (s: typeof preflight | ArmSpend) => number | null) =>
     spends.reduce<number | null>((a, s) => (a === null || of(s) === null ? null : a + (of(s) ?? 0)), 0);
   const least = cancelled + lost + spends.reduce((n, s) => n + s.uncounted, 0) > 0 ? 'at least ' : '';
   const cost = sum((s) => s.costUsd);
   const tokens = sum((s) => s.tokens);
   return [
-    `${countText(started, 'rollout')}${cancelled + lost > 0 ? ` (${cancelled} cancelled, ${lost} lost)` : ''}`,
+    `${countText(started, 'rollout')}${cancelled + lost > 0 ? ` (${cancelled} cancelled, ${lost} lost)` : ''}${preflight.calls > 0 ? `, ${countText(preflight.calls, 'preflight call')}` : ''}`,
     cost === null ? 'cost unknown' : cost === 0 && tokens === 0 ? 'no model cost' : `${least}${moneyText(cost)}`,
     tokens === null ? 'tokens unknown' : tokens === 0 ? '' : `${least}${tokens} tokens`,
     minutesText(state.minutes),
   ]
     .filter(Boolean)
     .join(' · ');
-}
-
-/** Below this evidence chance alone is a good explanation. */
-const ENOUGH = 0.95;
-
-function next(state: EvalState, summary: EvalSummary): string {
-  if (!state.finished) return state.paused?.fix ?? 'give the same command again: it goes on where it stopped';
-  const scored = summary.arms.reduce((n, a) => n + a.scored, 0);
-  const unscored = summary.arms.reduce((n, a) => n + a.unscored, 0);
-  if (unscored > scored) return 'mend what keeps rollouts from being scored first; no number here can be trusted';
-  const [against] = summary.comparisons;
-  if (against === undefined && state.created?.config.optimize !== 'description')
-    return 'add --no-skill: what the agent does without it is the number to compare with';
-  if (against === undefined) return 'make the description better: skillopt run --help';
-  const shares = summary.arms.map((a) => a.share);
-  if (shares.every((s) => s === 1)) return 'all passes, whatever the arm: bring harder tasks';
-  if (shares.every((s) => s === 0))
-    return 'nothing passes, whatever the arm: read what was done (--json lists the files) and whether the tasks say what they check';
-  if (against.evidence < ENOUGH || against.wins === against.losses)
-    return 'so few changed tasks can’t tell it from chance: more tasks tell most, --repeat 3 tells some';
-  if (against.wins < against.losses) return 'read the trajectories of the tasks that it lost; --json lists their files';
-  switch (state.created?.session?.split) {
-    case undefined:
-      return 'make it better: skillopt run --help';
-    case 'test':
-      return 'the first look at the test stays the headline: skillopt status';
-    default:
-      return 'the number to trust is that of the sealed test: skillopt finalize, when the search has ended';
-  }
 }
 
 /** `skillopt-eval.md`: the report, and the prefix of the log that it is of. */

@@ -38,7 +38,10 @@ export type EvalWanted = {
   readonly otherOut: string;
 };
 
-export type EvalParts = Pick<SessionParts, 'bundleOf' | 'readPack' | 'refuseSecrets' | 'now' | 'program' | 'newId'> & {
+export type EvalParts = Pick<
+  SessionParts,
+  'bundleOf' | 'readPack' | 'refuseSecrets' | 'now' | 'program' | 'command' | 'newId'
+> & {
   readonly render: RenderEval;
 };
 
@@ -59,6 +62,7 @@ export async function readSources(paths: EvalPaths, wanted: EvalWanted, parts: E
   const event = evalCreatedEvent({
     id,
     program: parts.program,
+    command: parts.command,
     config,
     arms,
     pack,

@@ -20,6 +20,8 @@ export type ReadArm = { readonly arm: EvalArmName; readonly skill: SeedSkill | n
 export type EvalOptions = {
   readonly id: string;
   readonly program: string;
+  /** As it was typed, without secrets. */
+  readonly command?: string | undefined;
   readonly config: Config;
   readonly arms: readonly ReadArm[];
   readonly pack: Pack;
@@ -61,6 +63,7 @@ export function evalCreatedEvent(o: EvalOptions): EventOf<'eval.created'> {
     engine: ENGINE,
     rules: [...EVAL_RULES],
     program: o.program,
+    ...(o.command === undefined ? {} : { command: o.command }),
     rehearsal: config.agent === 'rehearsal',
     arms: o.arms.map(({ arm, skill }) =>
       skill === null

@@ -20,6 +20,7 @@ import { OwnDocument } from './own-document.ts';
  */
 export class Evaluation {
   private begun = false;
+  private readonly calls: EventOf<'model.called'>[] = [];
 
   private constructor(
     readonly paths: EvalPaths,
@@ -167,6 +168,11 @@ export class Evaluation {
     this.notes.push(warning);
   }
 
+  /** A short call of the model before rollouts begin: what it spent stands in the log as soon as the eval has begun. */
+  noteCall(call: Omit<EventOf<'model.called'>, 'type' | 'preflight'>): void {
+    this.calls.push({ type: 'model.called', preflight: true, ...call });
+  }
+
   /** Writes the first line, or that it goes on. A look at a sealed test is recorded before. */
   begin(o: { readonly versions: Readonly<Record<string, string>>; readonly workers: number }): void {
     const { logged, first, wanted } = this;
@@ -178,10 +184,16 @@ export class Evaluation {
       logged.evaluation = this.write(this.first);
     } else {
       const bounds = { budget: this.state.of, limits: { ...this.config.limits } };
-      this.write({ type: 'session.resumed', program: this.parts.program, file: bounds, wanted: bounds });
+      const { program, command } = this.parts;
+      const typed = command === undefined ? {} : { command };
+      this.write({ type: 'session.resumed', program, ...typed, file: bounds, wanted: bounds });
     }
     this.begun = true;
     if (logged.workers !== o.workers) this.write({ type: 'concurrency.changed', workers: o.workers });
+    for (const call of this.calls.splice(0)) {
+      this.write(call);
+      logged.spending.add(call.usage, 'call');
+    }
     logged.lose((event) => this.write(event));
     this.render();
   }

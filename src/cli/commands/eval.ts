@@ -1,8 +1,8 @@
 import { type Command, Option } from 'commander';
 import type { CommandContext } from '../context.ts';
 import type { EvalOptions } from '../eval-options.ts';
+import { NO_IMPROVEMENT } from '../exit-codes.ts';
 import { cfgOption, setOption } from '../override-options.ts';
-import { PLAIN } from '../show.ts';
 import { amount, count, minutes } from '../values.ts';
 
 /** Adds an arm, and is not the opposite of `--skill`, as its name would have it. */
@@ -60,8 +60,12 @@ export function evalCommand(program: Command, context: CommandContext): void {
     .option('--limit-tokens <n>', 'hard limit on tokens', count)
     .option('--out <dir>', 'where log, report and copies go (default: skillopt-eval-NAME, in a session below it)')
     .option('--allow-unsandboxed', 'consent to run rollouts in plain folders on this machine')
-    .option('--yes', 'no questions (it asks none)')
-    .option('--plain', PLAIN)
+    .option('--yes', 'no questions: begin, also without a limit on what it spends')
+    .option('--plain', 'no question and no line that is written over')
+    .option(
+      '--exit-code',
+      `exit with ${NO_IMPROVEMENT} unless the skill wins more tasks than it loses against each other arm`,
+    )
     .action(async (dir: string | undefined, options: EvalOptions) => {
       await context.stage.during(async () => {
         const { evaluateSkill } = await import('../eval.ts');

@@ -1,0 +1,34 @@
+import type { EvalEstimate } from '../events/estimate.ts';
+import { evalEstimateTexts } from '../events/estimate-words.ts';
+import { evalLeft } from '../events/eval-left.ts';
+import { continuingText } from '../events/progress.ts';
+import { countText } from '../events/words.ts';
+import type { Model } from '../ports/model.ts';
+import type { Evaluation } from '../session/evaluation.ts';
+import { type Begun, beginWork, type Telling } from './begin.ts';
+import { estimateEvalBefore } from './estimate-of.ts';
+
+/** `beginWork` for an eval; `target` null = no model takes part. */
+export function beginEval(
+  evaluation: Evaluation,
+  target: Model | null,
+  workers: number,
+  telling: Telling,
+): Promise<Begun<EvalEstimate>> {
+  const { state, config, created, pack } = evaluation;
+  const isUnspent = state.rollouts.started === 0;
+  const left = evaluation.isNew ? null : evalLeft(state);
+  const job = { config, workers, tasks: pack.tasks, arms: created.arms, attempts: created.attempts };
+  return beginWork(
+    {
+      on: evaluation,
+      estimate: isUnspent && target !== null ? (trips) => estimateEvalBefore(job, target, trips) : null,
+      texts: evalEstimateTexts,
+      named: (e) => ({ what: 'eval', size: countText(e.rollouts[1], 'rollout'), config: null }),
+      limits: config.limits,
+      left: isUnspent || left === null ? [] : [`left        ${continuingText(left)}`],
+      asked: { target: evaluation.isNew || left !== null ? target : null, optimizer: null },
+    },
+    telling,
+  );
+}
