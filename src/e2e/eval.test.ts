@@ -204,8 +204,9 @@ describe('an eval that is cut', () => {
     expect(end.stdout).toMatch(/^result +so far, after 5 of 32 attempts: /m);
     expect(end.stdout).toMatch(/^next +raise it to 32 or more/m);
     await own.succeed(['verify', ownDir]);
-    await own.succeed(args);
+    await own.succeed([...args, '--limit-rollouts', '32']);
     expect(performedAgain(evalEvents(own.place, ownDir))).toEqual([]);
+    expect(evalEvents(own.place, ownDir).filter((e) => e.type === 'rollout.started')).toHaveLength(32);
     await own.succeed(['verify', ownDir]);
   });
 });

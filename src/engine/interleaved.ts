@@ -49,6 +49,7 @@ export async function rollInterleaved<A extends string>(
         if (limit !== null) {
           if (!(await talk.limitRaised())) throw limit;
           limit = null;
+          talk.drop([p.ask]); // nobody takes it any more
           p.ask = talk.numberFor(p.skill, p.task);
           talk.layOut([p.ask], p.text);
         }

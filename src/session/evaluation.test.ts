@@ -195,6 +195,19 @@ describe('resume', () => {
     }
   });
 
+  test('a higher limit has to be no more than what is left: nothing is rolled out that nobody reads', async () => {
+    const o: PlayEval = { ...base, infra: 0, workers: 3, latency: randomLatency('n') };
+    const all = 5 * 3 * 2;
+    for (const rollouts of [1, 7, 29]) {
+      const { log } = await untilEnd({ ...o, limits: { rollouts, minutes: null } });
+      const limits = { rollouts: all, minutes: null };
+      const raise = [{ kind: 'limits.changed' as const, limits }];
+      const again = await playEval({ ...o, log, limits, inputs: () => raise.splice(0) });
+      expect(again.state.rollouts.started).toBe(all);
+      expect(await verdictOn(again.log)).toEqual([]);
+    }
+  });
+
   test('minutes bound it, too', async () => {
     const o: PlayEval = { tasks: 20, latency: () => 60_000, limits: { rollouts: null, minutes: 5 } };
     const { error } = await untilEnd(o);
