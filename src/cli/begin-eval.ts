@@ -17,7 +17,7 @@ export function beginEval(
 ): Promise<Begun<EvalEstimate>> {
   const { state, config, created, pack } = evaluation;
   const isUnspent = state.rollouts.started === 0;
-  const left = evaluation.isNew ? null : evalLeft(state);
+  const left = evaluation.isNew ? null : evalLeft(state, config.limits.rollouts);
   const job = { config, workers, tasks: pack.tasks, arms: created.arms, attempts: created.attempts };
   return beginWork(
     {

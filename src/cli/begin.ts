@@ -26,7 +26,7 @@ export type Begun<E extends Costs = Estimate> =
   | { readonly kind: 'left'; readonly estimate: E; readonly lines: readonly string[] };
 
 /** A session or an eval that is about to begin, or to go on. */
-export type Work<E extends Costs> = {
+type Work<E extends Costs> = {
   readonly on: Pick<Session, 'id' | 'config' | 'noteCall'>;
   /** What it will come to, by how each model answered once; null = it was begun before, or no model takes part. */
   readonly estimate: ((trips: readonly RoleTrip[]) => Promise<E>) | null;

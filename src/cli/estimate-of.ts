@@ -95,7 +95,7 @@ export async function estimateBefore(job: Job, roles: Roles, trips: readonly Rol
 }
 
 /** What an eval is estimated from. */
-export type EvalJob = Pick<Job, 'config' | 'tasks' | 'workers'> & {
+type EvalJob = Pick<Job, 'config' | 'tasks' | 'workers'> & {
   readonly arms: readonly Pick<EvalArm, 'text'>[];
   /** A task and arm. */
   readonly attempts: number;

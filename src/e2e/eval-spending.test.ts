@@ -3,7 +3,8 @@ import { existsSync } from 'node:fs';
 import { expectFailure, jsonOf, removePlaces } from './binary.ts';
 import { type EvalJson, evalEvents, reportIn } from './evals.ts';
 import { refusal } from './model-server.ts';
-import { QuizSession, splits } from './quiz.ts';
+import { writeFiles } from './own-pack.ts';
+import { bestSkill, QuizSession, splits } from './quiz.ts';
 
 afterAll(removePlaces);
 
@@ -199,6 +200,12 @@ describe('--exit-code', () => {
     expect((await own.run([...args(own, {}), '--exit-code'])).code).toBe(10); // the seed passes nothing
     expect((await own.run([...args(own, {}), '--exit-code'])).code).toBe(10); // shown again
     expect((await own.run(args(own, {}))).code).toBe(0);
+    writeFiles(own.place.dir, { 'best/SKILL.md': bestSkill });
+    const [best, quiz] = [args(own, {}).with(2, 'best'), args(own, {}).with(2, 'quiz')];
+    expect((await own.run([...best, '--exit-code'])).code).toBe(0);
+    const against = (other: string) => ['--vs', other, '--exit-code', '--out', `against-${other}`];
+    expect((await own.run([...quiz, ...against('best')])).code).toBe(10);
+    expect((await own.run([...best, ...against('quiz')])).code).toBe(0);
   });
 });
 

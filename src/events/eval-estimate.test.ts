@@ -108,10 +108,12 @@ describe('beside simulated evals', () => {
     const fold = new EvalFold();
     for (const { event } of readText(log).lines) fold.add(event);
     const cut = fold.state;
-    const left = evalLeft(cut);
+    const left = evalLeft(cut, null);
     expect(left).toMatchObject({ rollouts: 14, isMost: false });
     expect(left?.tokens).toBeCloseTo((sums(cut).tokens / 10) * 14);
     expect(left?.costUsd).toBeCloseTo((sums(cut).usd / 10) * 14);
-    expect(evalLeft((await playEval(base)).state)).toBeNull();
+    expect(evalLeft(cut, 12)).toMatchObject({ rollouts: 2 });
+    expect(evalLeft(cut, 10)).toBeNull();
+    expect(evalLeft((await playEval(base)).state, null)).toBeNull();
   });
 });

@@ -1,9 +1,12 @@
 import type { EvalState } from './eval-state.ts';
 import type { CostsLeft } from './progress.ts';
 
-/** What going on with an eval costs, at the means so far; null = no attempt is left. A try that follows is on top. */
-export function evalLeft(state: EvalState): CostsLeft | null {
-  const rollouts = state.of - state.done;
+/**
+ * What going on with an eval costs, at the means so far; null = nothing more may be started. Further tries are on top.
+ * `limit` = rollouts that may be started in all; null = no limit.
+ */
+export function evalLeft(state: EvalState, limit: number | null): CostsLeft | null {
+  const rollouts = Math.min(state.of - state.done, (limit ?? Number.POSITIVE_INFINITY) - state.rollouts.started);
   if (rollouts <= 0) return null;
   const { finished } = state.rollouts;
   const spends = [...state.spend.values()];

@@ -3,10 +3,10 @@ import { judged, UNSCORED } from './eval-judge.ts';
 import type { EvalArmName, EvalAttempt, EvalRow, EvalTask } from './eval-shapes.ts';
 import type { EventOf, LoggedEvent } from './events.ts';
 import { rolloutName } from './rollout-key.ts';
-import type { RunState, Unscored } from './run-state.ts';
+import type { RunState, Trouble, Unscored } from './run-state.ts';
 import { SpendSum } from './spend.ts';
 import { Stamps } from './stamp.ts';
-import { type Trouble, Troubles } from './trouble.ts';
+import { Troubles } from './trouble.ts';
 
 /** What the rollouts of one arm have taken, tries and unscored ones included. Null = unknown. */
 export type ArmSpend = {

@@ -1,4 +1,3 @@
-import type { EvalState } from './eval-state.ts';
 import type { LoggedEvent } from './events.ts';
 import type { RunState, Trouble } from './run-state.ts';
 
@@ -41,20 +40,12 @@ export class Troubles {
   }
 }
 
-/** The same of an eval; of one that has finished, where most attempts have no score. `fix` = what mends it. */
-export function evalFailurePoint(state: EvalState, fix: string): FailurePoint | null {
-  const { paused, finished, firstUnscored, trouble: found } = state;
-  if (!finished) return paused === null ? null : pausedPoint(paused, found, fix);
-  return firstUnscored !== null && isUnmeasured(state.rows) ? { ...firstUnscored, fix } : null;
-}
-
-/** More attempts of an eval are unscored than scored. */
-export function isUnmeasured(rows: EvalState['rows']): boolean {
-  const all = rows.flatMap((r) => r.arms.flatMap((a) => a.attempts));
-  return 2 * all.filter((a) => a.passed === null).length > all.length;
-}
-
-function pausedPoint(paused: NonNullable<RunState['paused']>, found: RunState['trouble'], fix: string) {
+/** Where what is paused first failed; null = its user has stopped it. */
+export function pausedPoint(
+  paused: NonNullable<RunState['paused']>,
+  found: RunState['trouble'],
+  fix: string,
+): FailurePoint | null {
   if (paused.where === null) return null;
   const first = paused.role === 'optimizer' ? found.optimizer : paused.role === 'rollouts' ? found.rollouts : null;
   return { ...(first ?? { line: null, where: paused.where, what: paused.why }), fix };

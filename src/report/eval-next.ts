@@ -1,6 +1,6 @@
 import type { EvalState } from '../events/eval-state.ts';
 import type { EvalSummary } from '../events/eval-summary.ts';
-import { isUnmeasured } from '../events/trouble.ts';
+import { isUnmeasured } from '../events/eval-trouble.ts';
 
 /** Below this evidence chance alone is a good explanation. */
 const ENOUGH = 0.95;

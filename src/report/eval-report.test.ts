@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test';
 import { summaryOf } from '../cli/render-eval.ts';
-import { evalFailurePoint } from '../events/trouble.ts';
+import { evalFailurePoint } from '../events/eval-trouble.ts';
 import { scored, unscored } from '../ports/outcome.ts';
 import { unknownUsage } from '../ports/usage.ts';
 import { type PlayEval, playEval } from '../session/eval-fixture.ts';
