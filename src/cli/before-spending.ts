@@ -5,7 +5,7 @@ import type { RunState } from '../events/run-state.ts';
 import { limitsText } from '../events/words.ts';
 import { fail } from '../ports/failure.ts';
 import type { Limits } from '../ports/inputs.ts';
-import type { RoleTrip } from './round-trips.ts';
+import type { RoleTrip } from './roles.ts';
 
 const LABEL = 'estimate    ';
 

@@ -15,8 +15,9 @@ import {
   tripLines,
   unlabelled,
 } from './before-spending.ts';
-import { estimateBefore, type Job, type Roles } from './estimate-of.ts';
-import { type RoleTrip, type RoundTrips, roundTrips } from './round-trips.ts';
+import { estimateBefore, type Job } from './estimate-of.ts';
+import type { Roles, RoleTrip } from './roles.ts';
+import { type RoundTrips, roundTrips } from './round-trips.ts';
 import type { Surface } from './surface.ts';
 import { redactor } from './wiring.ts';
 

@@ -14,11 +14,8 @@ import type { EvalArm } from '../events/eval-shapes.ts';
 import type { RunState } from '../events/run-state.ts';
 import type { Charge } from '../models/index.ts';
 import { heldForm } from '../optimizer/reflecting.ts';
-import type { Model } from '../ports/model.ts';
 import { type Pack, promptTasks } from '../ports/task.ts';
-import type { RoleTrip } from './round-trips.ts';
-
-type Asked = Pick<Model, 'id' | 'takesTools'>;
+import type { Asked, Roles, RoleTrip } from './roles.ts';
 
 /** What an estimate is made from, before anything has run. */
 export type Job = {
@@ -32,9 +29,6 @@ export type Job = {
   readonly finalize: boolean;
   readonly workers: number;
 };
-
-/** The models of a session by what they do; null = that role has none. */
-export type Roles<M = Asked> = { readonly target: M | null; readonly optimizer: M | null };
 
 /** Characters of rules and forms that the optimizer is told beside the skill; the most of a digest, and of what is read. */
 const RULES = 5_000;

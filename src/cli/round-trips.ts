@@ -4,17 +4,8 @@ import { handInTool } from '../optimizer/reading-tools.ts';
 import { heldForm } from '../optimizer/reflecting.ts';
 import { type Failure, SkilloptError } from '../ports/failure.ts';
 import type { Model, ModelTool } from '../ports/model.ts';
-import type { Usage } from '../ports/usage.ts';
 import type { Session } from '../session/session.ts';
-import type { Roles } from './estimate-of.ts';
-
-/** How a role's model answered once. */
-export type RoleTrip = {
-  readonly role: 'target' | 'optimizer';
-  readonly model: string;
-  readonly usage: Usage;
-  readonly durationMs: number;
-};
+import type { Roles, RoleTrip } from './roles.ts';
 
 /** What came of asking each model once. */
 export type RoundTrips = {

@@ -31,9 +31,9 @@ import { readAnyPack } from '../taskpack/read-any-pack.ts';
 import { VERSION } from '../version.ts';
 import { exampleHas, exampleName, exampleText } from './bundled.ts';
 import { refuseSecrets } from './config-secrets.ts';
-import type { Roles } from './estimate-of.ts';
 import { modelMaker } from './models.ts';
 import { renderSession } from './render-session.ts';
+import type { Roles } from './roles.ts';
 import { bundleOf, skillSource, sources } from './sources.ts';
 
 /** Seconds for an agent whose task gives no limit. */
