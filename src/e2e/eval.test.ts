@@ -245,6 +245,8 @@ describe('in a session', () => {
   test('after finalize a look at the test is recorded in the session, and told wherever its number stands', async () => {
     const place = await copyOfDemo();
     const session = 'skillopt-demo';
+    const spent = async () => jsonOf(await place.succeed(['status', session, '--json'])).minutes;
+    const before = await spent();
     const args = ['eval', session, '--split', 'test', '--no-skill', '--limit', '3'];
     const first = await place.succeed([...args, '--json']);
     expect(json(first)).toMatchObject({ session: { split: 'test', look: 2 } });
@@ -255,7 +257,7 @@ describe('in a session', () => {
     await place.succeed([...args, '--out', 'other']);
     expect(looks()).toMatchObject([{ look: 2 }, { look: 3 }]);
     const status = jsonOf(await place.succeed(['status', session, '--json']));
-    expect(status).toMatchObject({ look: 1, testAttempts: 1, lookedAgain: 2 });
+    expect(status).toMatchObject({ look: 1, testAttempts: 1, lookedAgain: 2, minutes: before }); // what lies between is no time of the session
     expect(String(status.headline)).toContain('(opened once, looked at again 2 times since, by evals, ');
     expect(place.read(session, 'skillopt.md')).toContain(
       'opened once; looked at again 2 times since, by evals. Result',

@@ -201,6 +201,7 @@ export class EvalFold {
           attempts: this.ended
             .filter((e) => e.task.id === id && e.arm === arm)
             .sort((a, b) => a.number - b.number)
+            .slice(-created.attempts) // what was rolled anew, in another environment, stands for what it replaces
             .map((e) => e.attempt),
         })),
       }))
@@ -208,7 +209,7 @@ export class EvalFold {
   }
 
   get state(): EvalState {
-    const { created, decided } = this;
+    const { created, decided, rows } = this;
     const of = created === null ? 0 : created.arms.length * created.attempts * created.pack.tasks.length;
     return {
       created,
@@ -221,9 +222,9 @@ export class EvalFold {
       command: this.command,
       finished: decided !== null,
       environmentChanged: decided === null ? this.moved : decided.environmentChanged,
-      done: decided === null ? Math.min(of, this.ended.length) : of,
+      done: decided === null ? rows.reduce((n, r) => n + r.arms.reduce((m, a) => m + a.attempts.length, 0), 0) : of,
       of,
-      rows: this.rows,
+      rows,
       trajectories: this.ended.flatMap(({ task, arm, trajectory }) =>
         trajectory === null ? [] : [{ task: task.id, arm, hash: trajectory }],
       ),

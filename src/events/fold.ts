@@ -76,9 +76,10 @@ export class Fold {
     this.s.spend = this.spends.spend;
   }
 
-  /** Time does not run while the session is paused, nor between two processes. */
+  /** Time does not run while the session is paused, nor between two processes; a later look at the test is one of its own. */
   private clock(event: LoggedEvent): void {
-    this.time.at(event.at, this.s.paused === null && event.type !== 'session.resumed');
+    const isAnew = event.type === 'session.resumed' || event.type === 'test.looked';
+    this.time.at(event.at, this.s.paused === null && !isAnew);
     this.s.startedAt ??= event.at;
     this.s.lastAt = event.at;
     this.s.minutes = this.time.minutes;
