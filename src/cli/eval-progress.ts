@@ -12,7 +12,7 @@ export function planLines(evaluation: Evaluation, workers: number): readonly str
   const counts = `${countText(arms.length, 'arm')} × ${countText(pack.tasks.length, 'task')} × ${countText(attempts, 'attempt')}`;
   const names = arms.map((a) => cut(armName(arms, a.arm))).join(', ');
   return [
-    `eval        ${names} · ${pack.tasks.length < pack.of ? `${pack.tasks.length} of ${pack.of}` : pack.of} tasks of ${pack.name} · ${environment.backend} · ${environment.model ?? environment.agent}`,
+    `eval        ${names} · ${pack.tasks.length < pack.of ? `${pack.tasks.length} of ${countText(pack.of, 'task')}` : countText(pack.of, 'task')} of ${pack.name} · ${environment.backend} · ${environment.model ?? environment.agent}`,
     `plan        ${countText(all, 'rollout')}: ${counts} · ${workers} at a time`,
     ...(evaluation.isNew
       ? []
@@ -24,7 +24,7 @@ export function planLines(evaluation: Evaluation, workers: number): readonly str
 export function attemptLine(state: EvalState, task: string, arm: EvalArmName, passed: boolean | null): string {
   const arms = state.created?.arms ?? [];
   const came = passed === null ? 'is unscored' : passed ? 'passes' : 'fails';
-  return `  ${`${state.done} of ${state.of}`.padEnd(10)}${cut(task)} · ${cut(armName(arms, arm))} ${came} · ${standingText(state)}`;
+  return `  ${`${state.done} of ${state.of}`.padEnd(9)} ${cut(task)} · ${cut(armName(arms, arm))} ${came} · ${standingText(state)}`;
 }
 
 /** `my-skill 3/4, no skill 1/3`: passed of scored attempts so far. */

@@ -1,6 +1,7 @@
 import type { EvalState } from '../events/eval-state.ts';
 import type { EvalSummary } from '../events/eval-summary.ts';
 import { isUnmeasured } from '../events/eval-trouble.ts';
+import { armName, cut } from './eval-words.ts';
 
 /** Below this evidence chance alone is a good explanation. */
 const ENOUGH = 0.95;
@@ -8,8 +9,13 @@ const ENOUGH = 0.95;
 /** What comes next: of an eval that stopped, what mends it. */
 export function evalNext(state: EvalState, summary: EvalSummary): string {
   if (!state.finished) return state.paused?.fix ?? 'give the same command again: it goes on where it stopped';
-  if (isUnmeasured(state.rows))
-    return 'mend what keeps rollouts from being scored first; no number here can be trusted';
+  const spoiled = summary.arms.filter((a) => a.unscored > a.scored);
+  if (isUnmeasured(state.rows) || spoiled.length > 0) {
+    const arms = state.created?.arms ?? [];
+    const some = spoiled.length > 0 && spoiled.length < summary.arms.length;
+    const of = some ? ` of ${spoiled.map((a) => cut(armName(arms, a.arm))).join(', ')}` : '';
+    return `mend what keeps rollouts${of} from being scored first, then measure anew with another --out; no number here can be trusted`;
+  }
   const [against] = summary.comparisons;
   if (against === undefined && state.created?.config.optimize !== 'description')
     return 'add --no-skill: what the agent does without it is the number to compare with';

@@ -6,7 +6,7 @@ import { unknownUsage } from '../ports/usage.ts';
 import { type PlayEval, playEval } from '../session/eval-fixture.ts';
 import { columns } from './columns.ts';
 import { evalLines, evalReport, renderEval } from './eval-report.ts';
-import { moneyText } from './eval-words.ts';
+import { moneyText, percent } from './eval-words.ts';
 
 const head = { lines: 3, hash: 'a'.repeat(32) };
 
@@ -70,6 +70,29 @@ describe('the comparison and the next step', () => {
   test('one arm alone asks for the one to compare with; what is spoiled comes first', async () => {
     expect((await reportOf({ arms: ['skill'] })).line('next')[0]).toContain('add --no-skill');
     expect((await reportOf({ infra: 1 })).line('next')[0]).toContain('mend what keeps rollouts from being scored');
+  });
+
+  test('one arm of which nothing could be scored is no matter of more tasks', async () => {
+    const broken = {
+      ...passing(every, []),
+      outcome: (key: string) => (key.startsWith('none/') ? unscored('verifier-timeout', 'slow') : null),
+    };
+    const { line } = await reportOf(broken);
+    expect(line('result')).toEqual(['result  with it 8 of 8, without it 0 of 0 (8 unscored)']);
+    expect(line('next')[0]).toMatch(/^next {2}mend what keeps rollouts of no skill from being scored first, .* --out;/);
+  });
+
+  test('what only rounds to certainty is not shown as certain', async () => {
+    const all = Array.from({ length: 12 }, (_, i) => i);
+    const { line } = await reportOf({ ...passing(all, []), tasks: 12 });
+    expect(line('against')[0]).toContain('evidence over 0.99 that it helps');
+    expect([0, 0.004, 0.4, 0.996, 1].map(percent)).toEqual(['0 %', '<1 %', '40 %', '>99 %', '100 %']);
+  });
+
+  test('many attempts make no table that is wider than a screen', async () => {
+    const { line } = await reportOf({ ...passing([0], []), tasks: 2, attempts: 20 });
+    expect(line('of k attempts')[0]).toBe('of k attempts  k = 1  k = 2  k = 4  k = 8  k = 16  k = 20');
+    expect(line('pass@k skill')[0]).toBe('pass@k skill  0.50  0.50  0.50  0.50  0.50  0.50');
   });
 });
 

@@ -158,7 +158,7 @@ export function evalLines(state: EvalState, summary: EvalSummary): readonly stri
       ([reason, u]) => `unscored    ${u.count} ${reason}, such as ${u.task}: ${oneLine(u.detail.split('\n')[0] ?? '')}`,
     ),
     ...state.warnings.map((w) => `warning     ${oneLine(w)}`),
-    `measured    ${pack.tasks.length} tasks of ${pack.name} · ${environment.backend} · ${environment.model ?? environment.agent}${created.rehearsal ? ` · ${REHEARSAL}` : ''}`,
+    `measured    ${countText(pack.tasks.length, 'task')} of ${pack.name} · ${environment.backend} · ${environment.model ?? environment.agent}${created.rehearsal ? ` · ${REHEARSAL}` : ''}`,
     `spent       ${spentText(state)}`,
     ...(failure === null ? [] : failureLines(failure)),
     ...(state.command === null ? [] : [`command     ${oneLine(state.command)}`]),
@@ -219,7 +219,7 @@ function taskRows(state: EvalState, summary: EvalSummary, name: (arm: EvalArmNam
 function passAtLines(summary: EvalSummary, name: (arm: EvalArmName) => string): readonly string[] {
   if (summary.arms.every((a) => a.passAt.length === 0)) return [];
   const most = Math.max(...summary.arms.map((a) => a.passAt.length));
-  const ks = Array.from({ length: most }, (_, i) => i);
+  const ks = shownKs(most).map((k) => k - 1);
   const figure = (x: number | null | undefined) => (x === null || x === undefined ? '–' : x.toFixed(2));
   const all = Math.max(...summary.arms.flatMap((a) => a.passAt.map((p) => p.tasks)));
   const few = summary.arms.some((a) => a.passAt.some((p) => p.tasks < all));
@@ -235,6 +235,12 @@ function passAtLines(summary: EvalSummary, name: (arm: EvalArmName) => string): 
     'note        pass@k: at least one of k attempts passes; pass^k: all do (unbiased estimates, means over tasks)',
     ...(few ? ['note        tasks with fewer than k scored attempts are left out of pass@k and pass^k'] : []),
   ];
+}
+
+/** The k of pass@k that a table has room for: all, or doubling ones up to the last. */
+function shownKs(most: number): readonly number[] {
+  const all = Array.from({ length: most }, (_, i) => i + 1);
+  return most <= 8 ? all : all.filter((k) => k === most || Number.isInteger(Math.log2(k)));
 }
 
 function spentText(state: EvalState): string {

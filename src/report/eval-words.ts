@@ -55,7 +55,12 @@ export function comparisonText(c: Comparison, isFinished: boolean): string {
 /** Two places; what would be rounded to certainty says that it is none. */
 const evidenceText = (evidence: number): string => (evidence >= 0.995 ? 'over 0.99' : evidence.toFixed(2));
 
-export const percent = (x: number): string => `${Math.round(100 * x)} %`;
+/** A share in whole percents; one pass or one fail among many is neither none nor all. */
+export function percent(x: number): string {
+  const whole = Math.round(100 * x);
+  if (x > 0 && whole === 0) return '<1 %';
+  return x < 1 && whole === 100 ? '>99 %' : `${whole} %`;
+}
 
 export function intervalText(interval: readonly [number, number] | null): string {
   return interval === null ? '–' : `${Math.round(100 * interval[0])} to ${percent(interval[1])}`;
