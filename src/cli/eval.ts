@@ -9,7 +9,7 @@ import { runEvaluation } from '../session/run-evaluation.ts';
 import { askLine } from './ask-line.ts';
 import { beginEval } from './begin-eval.ts';
 import type { CommandContext } from './context.ts';
-import { unused } from './eval-config.ts';
+import { refuseContradictions, unused } from './eval-config.ts';
 import { groundOf, isInSession } from './eval-ground.ts';
 import type { EvalOptions } from './eval-options.ts';
 import { attemptLine, planLines } from './eval-progress.ts';
@@ -37,6 +37,7 @@ export async function evaluateSkill(
   const live = liveLine(io, stage.isLive);
   const odd: string[] = [];
   const flags = flagsOf(typed);
+  refuseContradictions(typed, flags);
   const options = evalOptions(dir, typed, flags);
   const overrides = isInSession(dir, options) ? flags.overrides : [...environment(), ...flags.overrides];
   for (const taken of flags.taken) io.line(`taken       ${taken}`);

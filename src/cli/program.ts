@@ -12,6 +12,7 @@ import { statusCommand } from './commands/status.ts';
 import { tryCommand } from './commands/try.ts';
 import { verifyCommand } from './commands/verify.ts';
 import type { CommandContext } from './context.ts';
+import { given } from './values.ts';
 
 /** The command line: every command with its options; what each does is loaded when it is called. */
 export function makeProgram(context: CommandContext): Command {
@@ -42,12 +43,23 @@ export function makeProgram(context: CommandContext): Command {
     importCommand,
   ])
     add(program, context);
-  for (const command of program.commands.flatMap((c) => [c, ...c.commands]))
+  for (const command of program.commands.flatMap((c) => [c, ...c.commands])) {
     command
       .copyInheritedSettings(program)
       .option('--json', 'print one JSON value on stdout; lines for people go to stderr')
       .option('--debug', 'print stack traces');
+    refuseEmpty(command);
+  }
   return program;
+}
+
+/** No text that a command takes may be empty, be it an argument or the value of an option. */
+function refuseEmpty(command: Command): void {
+  for (const argument of command.registeredArguments)
+    if (argument.variadic)
+      argument.argParser((text: string, before: readonly string[] | undefined) => [...(before ?? []), given(text)]);
+    else argument.argParser(given);
+  for (const option of command.options) if (option.required && option.parseArg === undefined) option.argParser(given);
 }
 
 const AFTER = `

@@ -20,3 +20,9 @@ export function minutes(text: string): number {
   if (!(n >= 0.1)) throw new InvalidArgumentError('give a number of minutes, at least 0.1');
   return n;
 }
+
+/** A path or a name from the command line. An empty one would stand for this directory: mostly a variable that is not set. */
+export function given(text: string): string {
+  if (text.trim() === '') throw new InvalidArgumentError('it is empty: name one, or leave it out');
+  return text;
+}

@@ -80,6 +80,23 @@ describe('a prompt pack on a local server', () => {
     expect(holds).toEqual([]);
   });
 
+  test('--set adds to the model of the flags, whichever names which part', async () => {
+    const own = new QuizSession();
+    const args = ['eval', '--skill', 'quiz', '--pack', 'pack', '--limit', '1'];
+    const url = own.server.url;
+    const name = 'openai-compatible/target';
+    const set = (...pairs: string[]) => pairs.flatMap((pair) => ['--set', pair]);
+    for (const [i, flags] of [
+      ['--model', name, '--base-url', url, '--key-env', 'none', ...set('model.temperature=0.5')],
+      ['--model', name, ...set(`model.baseUrl=${url}`, 'model.keyEnv=null', 'model.temperature=0.5')],
+      ['--base-url', url, ...set(`model=${name}`, 'model.keyEnv=null', 'model.temperature=0.5')],
+    ].entries()) {
+      await own.succeed([...args, ...flags, '--out', `out-${i}`]);
+      const [created] = evalEvents(own.place, `out-${i}`);
+      expect(created?.config).toMatchObject({ model: { model: name, baseUrl: url, keyEnv: null, temperature: 0.5 } });
+    }
+  });
+
   test('a skill that stands in every request can’t be told to have been opened', async () => {
     const own = new QuizSession();
     const prompts = ['one', 'two'].map((id) => ({

@@ -282,6 +282,12 @@ test('in a terminal one line tells how far it is, and the report stays', async (
   await terminal.close();
 });
 
+/** The prompts of the bundled example, asked of a server that nobody has named. */
+const chat = [
+  ...['eval', '--skill', 'example:short-answers', '--pack', 'example:short-answers'],
+  ...['--model', 'openai-compatible/x'],
+];
+
 test.each([
   [['eval'], /^no skill is named$/, /^--skill$/],
   [['eval', '--skill', 'example:hello-harbor'], /^no pack is named/, /^--pack$/],
@@ -289,6 +295,18 @@ test.each([
   [[...example, '--split', 'train'], /^splits are a session’s/, /^--split$/],
   [[...example, '--repeat', '0'], /--repeat .* '0' is invalid/, /^the command line$/],
   [[...example, '--vs', 'example:hello-harbor'], /^both skills are the same/, /^--vs$/],
+  [[...example, '--out', ''], /'--out <dir>' argument '' is invalid\. it is empty/, /^the command line$/],
+  [['eval', ''], /argument 'dir' is invalid\. it is empty|argument value '' is invalid/, /^the command line$/],
+  [[...example, '--set', 'agent=oracle'], /--agent rehearsal and --set agent=oracle$/, /^the command line$/],
+  [[...example, '--set', 'pack=x'], /--pack example:hello-harbor and --set pack=x$/, /^the command line$/],
+  [[...chat, '--set', 'model=other/y'], /--model openai-compatible\/x and --set model=other\/y$/, /^the command line$/],
+  [
+    [...chat, '--base-url', 'http://a', '--set', 'model.baseUrl=http://b'],
+    /^two flags contradict/,
+    /^the command line$/,
+  ],
+  [[...chat, '--out', 'a', '--cfg-options', 'env.out_root=b'], /^two flags contradict/, /^the command line$/],
+  [chat, /^openai-compatible\/x has no address$/, /^--base-url$/],
   [
     ['eval', '--skill', 'example:hello-harbor', '--pack', 'example:hello-harbor'],
     /^task folders are done by an agent/,
