@@ -1,14 +1,14 @@
-import { existsSync, readFileSync, statSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import { hostEnvironment } from '../config/environment.ts';
 import { fail, SkilloptError } from '../ports/failure.ts';
-import { decodeSkill } from '../skill/document.ts';
 import type { SkillFinding } from '../skill/findings.ts';
 import { lintSkill, type SkillLint } from '../skill/lint.ts';
 import { isOnPath } from '../taskpack/commands.ts';
 import type { CommandContext } from './context.ts';
 import { exitCodes } from './exit-codes.ts';
 import { shownDir } from './read-state.ts';
+import { lookAt, readSkillFile } from './skill-file.ts';
 import { bundleOf } from './sources.ts';
 import { redactor } from './wiring.ts';
 
@@ -50,8 +50,8 @@ export async function lint(paths: readonly string[], options: LintOptions, { io 
 /** The SKILL.md that a path names; a lower-case skill.md is found too, to be told. */
 function skillFile(given: string): string {
   const path = resolve(given);
-  const found = statSync(path, { throwIfNoEntry: false });
-  if (found === undefined)
+  const found = lookAt(path);
+  if (found === null)
     throw fail('skill', 'there is no such skill', path, 'give the path of a SKILL.md or of its folder');
   if (!found.isDirectory()) return path;
   const file = ['SKILL.md', 'skill.md'].map((name) => join(path, name)).find((file) => existsSync(file));
@@ -68,7 +68,7 @@ async function lintFile(file: string, strict: boolean): Promise<Linted> {
     error('file-name', 1, `the file is named ${basename(file)}`, 'name it SKILL.md: most agents look for nothing else');
   let found: SkillLint | null = null;
   try {
-    const text = decodeSkill(readFileSync(file), file);
+    const text = readSkillFile(file);
     const folder = dirname(file);
     const { files } = await bundleOf(folder);
     found = lintSkill(text, { directoryName: basename(folder), files });

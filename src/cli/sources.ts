@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, statSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import type { Config } from '../config/schema.ts';
 import { fail } from '../ports/failure.ts';
@@ -9,6 +9,7 @@ import { copyTree } from '../taskpack/copy.ts';
 import { copyAnyPack } from '../taskpack/read-any-pack.ts';
 import { hashFiles, requireTree } from '../taskpack/tree.ts';
 import { exampleName, exampleText, writeExample } from './bundled.ts';
+import { lookAt, readSkillFile } from './skill-file.ts';
 
 /** Copies skill and pack into the session. The sources are only read. */
 export type Sources = {
@@ -30,9 +31,10 @@ export function sources(
       const example = exampleName(config.skill);
       const folder = example === null ? skillFolder(base, config.skill) : null;
       const shownAs = folder === null ? config.skill : join(folder, 'SKILL.md');
-      const bytes =
-        folder === null ? Buffer.from(exampleText(example ?? '', `${example}/SKILL.md`)) : readFileSync(shownAs);
-      const text = decodeSkill(bytes, shownAs);
+      const text =
+        folder === null
+          ? decodeSkill(Buffer.from(exampleText(example ?? '', `${example}/SKILL.md`)), shownAs)
+          : readSkillFile(shownAs);
       const document = readSkill(text, shownAs);
       const leaked = secrets.find((s) => text.includes(s.value));
       if (leaked)
@@ -69,7 +71,7 @@ export async function skillSource(
   if (example !== null) return exampleText(example, `${example}/SKILL.md`) === began.text ? 'same' : 'changed';
   try {
     const folder = skillFolder(base, config.skill);
-    const text = decodeSkill(readFileSync(join(folder, 'SKILL.md')), folder);
+    const text = readSkillFile(join(folder, 'SKILL.md'));
     return text === began.text && (await bundleOf(folder)).bundle === began.bundle ? 'same' : 'changed';
   } catch {
     return existsSync(resolve(base, config.skill)) ? 'changed' : 'gone';
@@ -79,10 +81,11 @@ export async function skillSource(
 /** The folder of a skill that is given by its folder or by its SKILL.md. */
 export function skillFolder(base: string, given: string): string {
   const path = resolve(base, given);
-  if (!existsSync(path))
+  const found = lookAt(path);
+  if (found === null)
     throw fail('skill', 'there is no such skill', path, 'give the path of a SKILL.md or of its folder');
-  const folder = statSync(path).isDirectory() ? path : dirname(path);
-  const file = statSync(path).isDirectory() ? join(path, 'SKILL.md') : path;
+  const folder = found.isDirectory() ? path : dirname(path);
+  const file = found.isDirectory() ? join(path, 'SKILL.md') : path;
   if (basename(file) !== 'SKILL.md' || !existsSync(file))
     throw fail('skill', 'there is no SKILL.md', file, 'a skill is a folder with a file SKILL.md');
   return folder;

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { RunState } from '../events/run-state.ts';
 import { countText, editTitle, optimizedPart } from '../events/words.ts';
@@ -8,7 +8,7 @@ import { shellWord } from '../ports/printable.ts';
 import { applierOf } from '../skill/by-part.ts';
 import { descriptionEditBetween, validateDescription } from '../skill/description-edits.ts';
 import { diffStats } from '../skill/diff.ts';
-import { decodeSkill, readSkill } from '../skill/document.ts';
+import { readSkill } from '../skill/document.ts';
 import { editsBetween } from '../skill/edits-between.ts';
 import { toLf } from '../skill/lines.ts';
 import type { CommandContext } from './context.ts';
@@ -18,6 +18,7 @@ import { readState, shownDir } from './read-state.ts';
 import { search } from './search.ts';
 import { sessionPlace } from './session-place.ts';
 import type { Show } from './show.ts';
+import { readSkillFile } from './skill-file.ts';
 
 export type TryOptions = OverrideOptions &
   Show & {
@@ -75,7 +76,7 @@ function editsOf(file: string, state: RunState, dir: string, options: TryOptions
   if (options.cites !== undefined && !state.tasks.train.includes(options.cites))
     throw fail('usage', `${options.cites} is no train task`, '--cites', `name one of ${state.tasks.train.join(', ')}`);
   if (!existsSync(file)) throw fail('usage', 'there is no such file', file, 'name your edited copy of the skill');
-  const text = decodeSkill(readFileSync(file), file);
+  const text = readSkillFile(file);
   readSkill(text, file);
   const [nearest] = bases(state).toSorted((a, b) => size(a.text, text) - size(b.text, text));
   if (nearest === undefined)

@@ -288,10 +288,17 @@ const chat = [
   ...['--model', 'openai-compatible/x'],
 ];
 
+const rehearsal = ['--agent', 'rehearsal'];
+
 test.each([
   [['eval'], /^no skill is named$/, /^--skill$/],
   [['eval', '--skill', 'example:hello-harbor'], /^no pack is named/, /^--pack$/],
   [['eval', '--skill', 'nowhere', '--pack', 'x'], /^there is no such skill$/, /nowhere$/],
+  [
+    ['eval', '--skill', 'nowhere', '--pack', 'example:hello-harbor', ...rehearsal, '--out', 'a/b/c'],
+    /^there is no such skill$/,
+    /nowhere$/,
+  ],
   [[...example, '--split', 'train'], /^splits are a session’s/, /^--split$/],
   [[...example, '--repeat', '0'], /--repeat .* '0' is invalid/, /^the command line$/],
   [[...example, '--vs', 'example:hello-harbor'], /^both skills are the same/, /^--vs$/],

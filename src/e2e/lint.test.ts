@@ -1,5 +1,5 @@
 import { afterAll, describe, expect, test } from 'bun:test';
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expectFailure, jsonOf, Place, removePlaces } from './binary.ts';
 
@@ -91,4 +91,34 @@ describe('skillopt lint', () => {
       fix: /./,
     });
   });
+});
+
+test('what is no file is told as such, by lint and by eval, and never waited for', async () => {
+  const place = placeWith(sound);
+  mkdirSync(place.path('folder/SKILL.md'), { recursive: true });
+  mkdirSync(place.path('device'));
+  symlinkSync('/dev/null', place.path('device/SKILL.md'));
+  symlinkSync('loop', place.path('loop'));
+  for (const [path, what] of [
+    ['loop', /^it can’t be read \(ELOOP\)$/],
+    ['demo/SKILL.md/below', /^there is no such skill$/],
+  ] as const) {
+    const failure = { code: 3, what, where: new RegExp(`${path}$`), fix: /^give the path of a SKILL\.md/ };
+    expectFailure(await place.run(['lint', path]), failure);
+    expectFailure(await place.run(['eval', '--skill', path, '--pack', 'example:short-answers']), failure);
+  }
+  for (const path of ['folder', 'device']) {
+    const end = await place.run(['lint', path]);
+    expect(end.code).toBe(3);
+    expect(end.stdout).toContain('error       line 1: it is no file\n');
+    expectFailure(
+      await place.run(['eval', '--skill', path, '--pack', 'example:short-answers', '--model', 'ollama/x']),
+      {
+        code: 3,
+        what: /^it is no file$/,
+        where: new RegExp(`${path}/SKILL\\.md$`),
+        fix: /a regular file$/,
+      },
+    );
+  }
 });

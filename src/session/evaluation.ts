@@ -1,4 +1,5 @@
 import { existsSync, mkdirSync, rmdirSync, rmSync } from 'node:fs';
+import { dirname } from 'node:path';
 import type { Config } from '../config/schema.ts';
 import { EvalFold, type EvalState } from '../events/eval-state.ts';
 import type { Event, EventOf, LoggedEvent } from '../events/events.ts';
@@ -37,8 +38,8 @@ export class Evaluation {
     private readonly document: OwnDocument<EvalState>,
     private readonly fold: EvalFold,
     private readonly lock: Lock,
-    /** The directory was there before. */
-    private readonly stood: boolean,
+    /** The topmost folder that was made for it. */
+    private readonly made: string | undefined,
     /** What is odd and not in the log yet; files are set aside while it runs, too. */
     private readonly notes: string[],
   ) {
@@ -48,18 +49,18 @@ export class Evaluation {
   /** Opens the eval of a directory, or lays one out. Throws `session-mismatch` when another one lies there. */
   static async open(dir: string, wanted: EvalWanted, parts: EvalParts): Promise<Evaluation> {
     const paths = evalPaths(dir);
-    const stood = existsSync(dir);
+    let made: string | undefined;
     try {
-      mkdirSync(paths.hidden, { recursive: true });
+      made = mkdirSync(paths.hidden, { recursive: true });
     } catch (cause) {
       throw diskFailure('the eval’s directory can’t be made', paths.hidden, cause);
     }
     const lock = takeLock(paths.hidden);
     try {
-      return await Evaluation.openLocked(paths, wanted, parts, lock, stood);
+      return await Evaluation.openLocked(paths, wanted, parts, lock, made);
     } catch (e) {
       lock.release();
-      if (!existsSync(paths.log)) removeTraces(paths, stood);
+      if (!existsSync(paths.log)) removeTraces(paths, made);
       throw e;
     } finally {
       rmSync(paths.next, { recursive: true, force: true });
@@ -71,7 +72,7 @@ export class Evaluation {
     wanted: EvalWanted,
     parts: EvalParts,
     lock: Lock,
-    stood: boolean,
+    made: string | undefined,
   ): Promise<Evaluation> {
     const asides: string[] = [];
     const document = new OwnDocument(paths.document, paths.log, parts.render, (from, to) =>
@@ -115,7 +116,7 @@ export class Evaluation {
         document,
         fold,
         lock,
-        stood,
+        made,
         asides,
       );
     } catch (e) {
@@ -223,16 +224,17 @@ export class Evaluation {
     } finally {
       this.journal.close();
       this.lock.release();
-      if (this.isNew && !this.begun) removeTraces(this.paths, this.stood);
+      if (this.isNew && !this.begun) removeTraces(this.paths, this.made);
     }
   }
 }
 
-/** What was laid out for an eval that did not begin. */
-function removeTraces(paths: EvalPaths, stood: boolean): void {
+/** What was laid out for an eval that did not begin: the hidden folder, and those above it that were made for it. */
+function removeTraces(paths: EvalPaths, made: string | undefined): void {
   try {
     rmSync(paths.hidden, { recursive: true, force: true });
-    if (!stood) rmdirSync(paths.dir); // only if nothing else lies there
+    if (made === undefined) return;
+    for (let dir = paths.dir; dir.length >= made.length && dir !== dirname(dir); dir = dirname(dir)) rmdirSync(dir); // only if nothing else lies there
   } catch {
     // somebody else uses it: it stays
   }

@@ -130,3 +130,15 @@ test('any text is looked at, and every line that is told is one of its own', () 
     }),
   );
 });
+
+test('of a thousand dead references the first are told one by one, the rest by their number', () => {
+  const links = Array.from({ length: 1000 }, (_, i) => `[x](files/nope-${i}.md)`).join('\n');
+  const { findings } = lintSkill(`---\nname: demo\ndescription: When asked.\n---\n${links}\n`, {
+    directoryName: 'demo',
+    files: [],
+  });
+  const dead = findings.filter((f) => f.rule === 'dead-reference');
+  expect(dead).toHaveLength(51);
+  expect(dead[0]).toMatchObject({ line: 5, what: expect.stringContaining('files/nope-0.md is named') });
+  expect(dead[50]).toMatchObject({ line: 54, what: expect.stringMatching(/^950 more files are named/) });
+});

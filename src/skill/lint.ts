@@ -97,6 +97,8 @@ function odditiesOf(
   return found;
 }
 
+/** Dead references that are told one by one. */
+const MOST_DEAD = 50;
 /** Paths that exist on one person's machine alone. */
 const ownPath = /(?<![\w.])(?:\/(?:Users|home)\/[\w.-]+|[A-Z]:\\Users\\[\w.-]+)/;
 /** Words that order in capitals, and how many of them in a hundred lines are too many to be heard. */
@@ -117,16 +119,18 @@ function bodyRules(document: SkillDocument, { files }: SkillPlace): readonly Ski
       lines.findIndex((l) => names(l, path, { afterSlash: true })),
     );
   const bundled = new Set(files);
+  let dead = 0;
   for (const path of referencesOf(parseBlocks(body)))
-    if (!resolves(path, bundled))
-      found.push({
-        rule: 'dead-reference',
-        level: 'warning',
-        line: lineOf(path),
-        what: `${path} is named, and no such file lies in the skill’s folder`,
-        fix: 'add the file, or take the reference out',
-      });
-    else if (path.replace(/\/$/, '').split('/').length > 2)
+    if (!resolves(path, bundled)) {
+      if (++dead <= MOST_DEAD)
+        found.push({
+          rule: 'dead-reference',
+          level: 'warning',
+          line: lineOf(path),
+          what: `${path} is named, and no such file lies in the skill’s folder`,
+          fix: 'add the file, or take the reference out',
+        });
+    } else if (path.replace(/\/$/, '').split('/').length > 2)
       found.push({
         rule: 'deep-reference',
         level: 'advice',
@@ -134,6 +138,14 @@ function bodyRules(document: SkillDocument, { files }: SkillPlace): readonly Ski
         what: `${path} lies more than one folder deep`,
         fix: 'the format advises references one level deep',
       });
+  if (dead > MOST_DEAD)
+    found.push({
+      rule: 'dead-reference',
+      level: 'warning',
+      line: found.findLast((f) => f.rule === 'dead-reference')?.line ?? firstLine,
+      what: `${dead - MOST_DEAD} more files are named that do not lie in the skill’s folder`,
+      fix: 'check that the folder is whole, and look again',
+    });
   for (const { kind, line } of markerLines(body)) {
     const what = `${kind} was left behind`;
     found.push({ rule: 'leftover-marker', level: 'warning', line: firstLine + line, what, fix: 'take the line out' });

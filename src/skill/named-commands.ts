@@ -47,13 +47,23 @@ function fenceCommands(info: string, content: string): readonly ShellCommand[] {
 function inlineCommands(content: string): readonly ShellCommand[] {
   const lead =
     /\b(?:run|runs|running|execute|executes|executing|invoke|invokes|install|installs)(?:\s+the\s+command)?:?\s+/;
+  let passed = 0; // line feeds before `upTo`: a paragraph may be long and hold many commands
+  let upTo = 0;
+  const lineAt = (at: number): number => {
+    for (let next = content.indexOf('\n', upTo); next !== -1 && next < at; next = content.indexOf('\n', upTo)) {
+      passed++;
+      upTo = next + 1;
+    }
+    return passed;
+  };
   return [...content.matchAll(new RegExp(`(${lead.source})(\`+)([^\`]+)\\2`, 'gi'))].flatMap((m) => {
     const [, lead = '', ticks = '', code = ''] = m;
     const start = m.index + lead.length + ticks.length;
     const installs = /^install/i.test(lead);
+    const before = lineAt(start);
     return shellCommands(code.replaceAll('\n', ' ')).map(({ words }) => ({
       words: installs ? ['', 'install', ...words] : words,
-      line: countLineFeeds(content, start + Math.max(0, code.indexOf(programOf(words) ?? ''))), // code may go over lines
+      line: before + countLineFeeds(code, Math.max(0, code.indexOf(programOf(words) ?? ''))), // code may go over lines
     }));
   });
 }

@@ -126,7 +126,7 @@ describe('copyTree', () => {
     await symlink('a folder', join(dir, 'alias'));
     for (const inside of [join(from, 'session/copy'), join(from, 'copy'), join(dir, 'alias/copy')]) {
       expect((await refusal(copyTree(from, inside))).what).toMatch(
-        /the session lies inside the folder that it would copy/,
+        /the copy would lie inside the folder that is copied/,
       );
     }
     expect(await readdir(from)).toEqual(['x']);

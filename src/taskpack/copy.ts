@@ -86,9 +86,9 @@ async function refuseInside(parent: string, source: string, code: FailureCode): 
   if (real === source || real.startsWith(source + sep)) {
     throw fail(
       code,
-      'the session lies inside the folder that it would copy',
+      'the copy would lie inside the folder that is copied',
       `${source} holds ${parent}`,
-      'run in another working directory',
+      'run in another working directory, or name a place beside that folder (eval: --out)',
     );
   }
 }
