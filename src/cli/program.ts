@@ -12,7 +12,7 @@ import { statusCommand } from './commands/status.ts';
 import { tryCommand } from './commands/try.ts';
 import { verifyCommand } from './commands/verify.ts';
 import type { CommandContext } from './context.ts';
-import { given } from './values.ts';
+import { directory, given } from './values.ts';
 
 /** The command line: every command with its options; what each does is loaded when it is called. */
 export function makeProgram(context: CommandContext): Command {
@@ -53,12 +53,12 @@ export function makeProgram(context: CommandContext): Command {
   return program;
 }
 
-/** No text that a command takes may be empty, be it an argument or the value of an option. */
+/** No text that a command takes may be empty, be it an argument or the value of an option; a directory is no file. */
 function refuseEmpty(command: Command): void {
   for (const argument of command.registeredArguments)
     if (argument.variadic)
       argument.argParser((text: string, before: readonly string[] | undefined) => [...(before ?? []), given(text)]);
-    else argument.argParser(given);
+    else argument.argParser(argument.name() === 'dir' ? directory : given);
   for (const option of command.options) if (option.required && option.parseArg === undefined) option.argParser(given);
 }
 

@@ -104,13 +104,16 @@ const ofDescription: Between = (before, after, said, file) => {
 };
 
 const size = (before: string, after: string): number => {
-  const { added, removed } = diffStats(before, after);
+  const { added, removed } = diffStats(plain(before), plain(after));
   return added + removed;
 };
 
+/** Without what an editor changes by itself and nobody sees: line ends, blanks before them, a byte order mark. */
+const plain = (text: string): string => toLf(text.replace(/^\uFEFF/, '')).replace(/[ \t]+$/gm, '');
+
 const headOf = (text: string): string => {
   const { frontmatter } = readSkill(text);
-  return text.slice(0, frontmatter.end).replaceAll('\r\n', '\n');
+  return plain(text.slice(0, frontmatter.end));
 };
 
 /** The texts that somebody may have begun with. */

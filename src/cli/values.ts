@@ -1,3 +1,5 @@
+import { statSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
 import { InvalidArgumentError } from 'commander';
 
 /** A whole number of at least 1 from the command line. */
@@ -25,4 +27,23 @@ export function minutes(text: string): number {
 export function given(text: string): string {
   if (text.trim() === '') throw new InvalidArgumentError('it is empty: name one, or leave it out');
   return text;
+}
+
+/** A directory from the command line, which need not exist; a file is mostly one of those in it. */
+export function directory(text: string): string {
+  let path = resolve(given(text));
+  while (!isThere(path)) path = dirname(path);
+  if (!statSync(path).isFile()) return text;
+  throw new InvalidArgumentError(
+    `${path === resolve(text) ? 'it' : path} is a file: name a directory, such as ${dirname(path)}`,
+  );
+}
+
+function isThere(path: string): boolean {
+  try {
+    statSync(path);
+    return true;
+  } catch {
+    return dirname(path) === path;
+  }
 }

@@ -46,6 +46,10 @@ describe('a wrong command line', () => {
     [['run', '--budget', 'many'], /--budget .* 'many' is invalid/],
     [['run', '--workers', '0'], /--workers .* '0' is invalid/],
     [['run', '--limit-minutes'], /--limit-minutes .* argument missing/],
+    [['status', ''], /argument 'dir'\. it is empty/],
+    [['import', '--to', '', 'x'], /'--to <dir>' argument '' is invalid\. it is empty/],
+    [['run', process.execPath], /argument 'dir'\. it is a file: name a directory, such as /],
+    [['status', `${process.execPath}/x`], /argument 'dir'\. .* is a file: name a directory, such as /],
   ])('%j is refused with the way to the help', async (args, what) => {
     const place = new Place();
     const end = await place.run(args);

@@ -53,6 +53,24 @@ describe.concurrent('skillopt try', () => {
     await own.succeed(['verify', 'session']);
   });
 
+  test('an editor that changes line ends, or adds a mark or blanks, changes nothing else', async () => {
+    const own = await measured();
+    const foreign = (text: string) => `\uFEFF${text.replaceAll('\n', '  \r\n')}`;
+    write(own, foreign(`${seedSkill}${lines.form}\n`));
+    const first = jsonOf(await own.succeed(['try', 'mine.md', 'session', '--json']));
+    expect(first).toMatchObject({ tried: [{ fate: 'accepted' }] });
+    const best = own.place.read('session', 'best_skill.md');
+    expect(best).not.toContain('\r');
+    write(own, foreign(best));
+    const same = await own.run(['try', 'mine.md', 'session']);
+    expectFailure(same, { code: 2, what: /^the file is the same as /, where: /mine\.md$/, fix: /^edit it/ });
+    write(own, foreign(`${best}${lines.base}\n`)); // nearest to the best one, not to the seed
+    const second = jsonOf(await own.succeed(['try', 'mine.md', 'session', '--json']));
+    expect(second.tried).toHaveLength(1);
+    expect(JSON.stringify(second.tried)).not.toContain('does not occur');
+    await own.succeed(['verify', 'session']);
+  });
+
   test('with --go-on the search goes on to its end', async () => {
     const own = await measured();
     write(own, `${seedSkill}${lines.form}\n`);
