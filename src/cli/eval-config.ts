@@ -19,13 +19,18 @@ import type { Flags } from './layered-config.ts';
 /** What sets keys of an eval's config, the last one strongest: variables, `--set` and its like, and flags of its own. */
 export type EvalOverrides = readonly Override[];
 
-/** Keys that an eval has a use for; `splits` where they are not fixed yet. */
+/** Keys that an eval has a use for, and those of a session’s splits. */
 const used =
-  /^(skill|pack|backend|agent|model|optimize|seed|splits|gate\.passThreshold|limits|workers|timeouts|allowUnsandboxed)(\.|$)/;
+  /^(skill|pack|backend|agent|model|optimize|seed|gate\.passThreshold|limits|workers|timeouts|allowUnsandboxed)(\.|$)/;
+const usedForSplits = /^(splits|taskLimit)(\.|$)/;
 
-/** Flags that set keys of which an eval has no use, as they were given. */
-export function unused(overrides: EvalOverrides): readonly string[] {
-  return overrides.flatMap(({ key, source }) => (source.kind === 'flag' && !used.test(key) ? [source.flag] : []));
+/**
+ * Flags that set keys of which an eval has no use, as they were given. `drawsSplits`: in a session that has not begun,
+ * whose splits still follow from its config.
+ */
+export function unused(overrides: EvalOverrides, drawsSplits: boolean): readonly string[] {
+  const has = (key: string) => used.test(key) || (drawsSplits && usedForSplits.test(key));
+  return overrides.flatMap(({ key, source }) => (source.kind === 'flag' && !has(key) ? [source.flag] : []));
 }
 
 /** The layers that an eval without a session starts from. */

@@ -41,8 +41,9 @@ export async function evaluateSkill(
   const options = evalOptions(dir, typed, flags);
   const overrides = isInSession(dir, options) ? flags.overrides : [...environment(), ...flags.overrides];
   for (const taken of flags.taken) io.line(`taken       ${taken}`);
-  for (const flag of unused(flags.overrides)) io.line(`ignored     ${flag}: an eval has no use for it`);
   const ground = groundOf(dir, options, flags.overrides);
+  const drawsSplits = ground !== null && ground.state === null;
+  for (const flag of unused(flags.overrides, drawsSplits)) io.line(`ignored     ${flag}: an eval has no use for it`);
   const base = ground?.base ?? process.cwd();
   const { importSkill: _skill, importPack: _pack, render: _render, ...parts } = sessionParts(base, () => {});
   const { wanted, out, bundled } = wantedEval(options, ground, overrides, parts.now, (w) => odd.push(w));

@@ -1,9 +1,11 @@
+import { existsSync } from 'node:fs';
 import { relative } from 'node:path';
 import { Fold } from '../events/fold.ts';
 import type { RunState } from '../events/run-state.ts';
 import { type Head, readLog } from '../journal/journal.ts';
-import { SkilloptError } from '../ports/failure.ts';
+import { fail, SkilloptError } from '../ports/failure.ts';
 import { type AfterRun, afterRun, afterRunLines } from '../report/after-run.ts';
+import { evalPaths } from '../session/eval-paths.ts';
 import { checkShape } from '../session/logged.ts';
 import { sessionPaths } from '../session/paths.ts';
 import { refreshSession } from '../session/session-files.ts';
@@ -38,13 +40,23 @@ function refreshed(dir: string): readonly string[] {
 /** The directory as a user would type it from here. */
 export function shownDir(dir: string): string {
   const path = relative(process.cwd(), dir);
-  return path === '' ? '.' : path.startsWith('..') ? dir : path;
+  if (path === '') return '.';
+  if (path.startsWith('-')) return `./${path}`; // else it would be taken for an option
+  return path.startsWith('..') ? dir : path;
 }
 
 /** What a session's log says, without opening the session for work. */
 export function readState(dir: string): { readonly state: RunState; readonly head: Head } {
+  const { log } = sessionPaths(dir);
+  if (!existsSync(log) && existsSync(evalPaths(dir).log))
+    throw fail(
+      'usage',
+      'an eval lies here, and no session',
+      dir,
+      'read its skillopt-eval.md, or give the same `skillopt eval` again: it goes on, or shows its report',
+    );
   const fold = new Fold();
-  const reader = readLog(sessionPaths(dir).log);
+  const reader = readLog(log);
   for (;;) {
     const next = reader.next();
     if (next.done) return { state: fold.state, head: next.value.head };

@@ -206,13 +206,13 @@ describe('an override', () => {
   });
 
   test.each([
-    ['budget.rollouts=abc', 'budget.rollouts: ', '--set budget.rollouts=abc'],
+    ['budget.rollouts=abc', 'budget.rollouts can’t be that', '--set budget.rollouts=abc'],
     ['gate.rule=strict', 'gate.rule can’t be that', '--set gate.rule=strict'],
     ['gate={"ruel":"bold"}', 'unknown key gate.ruel', `--set 'gate={"ruel":"bold"}'`],
     ['model=[5]', 'model is neither a name nor an object', "--set 'model=[5]'"],
     ['model.baseUrl=localhost:1', 'model.baseUrl', '--set model.baseUrl=localhost:1'],
     ['editBudget.max=6', 'editBudget.', '--set editBudget.max=6'],
-    ['workers=1.5', 'workers: ', '--set workers=1.5'],
+    ['workers=1.5', 'workers can’t be that', '--set workers=1.5'],
   ])('that can’t be names the key, the value and the flag, not the file: %s', (given, what, where) => {
     const failure = failureOf(() => configOf({ ...least, model: 'p/m' }, given));
     expect(failure.what).toStartWith(what);
@@ -224,7 +224,7 @@ describe('an override', () => {
     const env = environmentOverrides({ SKILLOPT_WORKERS: 'many', SKILLOPT_SEED: '' });
     const failure = failureOf(() => configOfLayers(withOverrides(base, env)));
     expect(failure).toMatchObject({ where: 'f', fix: 'did you mean budget?' });
-    expect(failure.what).toContain('workers: ');
+    expect(failure.what).toContain('workers can’t be that');
     expect(failure.what).toContain('(SKILLOPT_WORKERS=many)');
   });
 

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { parseDocument } from 'yaml';
 import type { z } from 'zod';
 import { fail, type SkilloptError } from '../ports/failure.ts';
+import { formText } from './forms.ts';
 import { keysAt } from './keys.ts';
 import { nearest } from './nearest.ts';
 import { type Config, configShape } from './schema.ts';
@@ -130,10 +131,14 @@ function tell(issue: z.core.$ZodIssue, at: readonly PropertyKey[]): readonly Tol
           fix: `use one of ${issue.values.map(String).join(', ')}`,
         },
       ];
-    default:
-      return isAbsent(issue)
-        ? [missing(path)]
-        : [{ key: path.join('.'), what: `${name}: ${issue.message}`, fix: `correct ${name}` }];
+    default: {
+      if (isAbsent(issue)) return [missing(path)];
+      const key = path.join('.');
+      const form = /^(?:invalid_type|too_small|too_big)$/.test(issue.code) ? formText(key) : null; // else its own words
+      return form === null
+        ? [{ key, what: `${name}: ${issue.message}`, fix: `correct ${name}` }]
+        : [{ key, what: `${name} can’t be that`, fix: `it has to be ${form}` }];
+    }
   }
 }
 

@@ -204,9 +204,16 @@ describe('an eval that is cut', () => {
     expect(end.stdout).toMatch(/^result +so far, after 5 of 32 attempts: /m);
     expect(end.stdout).toMatch(/^next +raise it to 32 or more/m);
     await own.succeed(['verify', ownDir]);
-    await own.succeed([...args, '--limit-rollouts', '32']);
-    expect(performedAgain(evalEvents(own.place, ownDir))).toEqual([]);
-    expect(evalEvents(own.place, ownDir).filter((e) => e.type === 'rollout.started')).toHaveLength(32);
+    expectFailure(await own.run(['status', ownDir]), {
+      code: 2,
+      what: /^an eval lies here, and no session$/,
+      where: new RegExp(`${ownDir}$`),
+      fix: /the same `skillopt eval` again/,
+    });
+    await own.succeed([...args, '--limit-rollouts', '32']); // what it said is enough: nothing is rolled out for nobody
+    const events = evalEvents(own.place, ownDir);
+    expect(performedAgain(events)).toEqual([]);
+    expect(events.filter((e) => e.type === 'rollout.started')).toHaveLength(32);
     await own.succeed(['verify', ownDir]);
   });
 });
@@ -222,9 +229,19 @@ describe('in a session', () => {
       });
     };
     await sealed(/^go on with `skillopt run session`/);
+    const few = ['eval', 'session', '--set', 'taskLimit=2', '--out'];
+    const drawn = await own.succeed([...few, '-drawn']); // until it has begun its splits follow from the config
+    expect(drawn.stdout).not.toContain('ignored');
+    expect(drawn.stdout).toMatch(/^measured +2 tasks of /m);
+    const told = /\(skillopt verify (.*)\)/.exec(drawn.stdout)?.[1] ?? '';
+    expect(told).toBe('./-drawn');
+    await own.succeed(['verify', told]);
     const seed = await own.succeed(['eval', 'session', '--split', 'train', '--json']);
     expect(json(seed)).toMatchObject({ headline: 'with it 0 of 2', session: { split: 'train', look: null } });
     await own.succeed(['run', 'session']);
+    const fixed = await own.succeed([...few, 'fixed']);
+    expect(fixed.stdout).toMatch(/^ignored +--set taskLimit=2: /m);
+    expect(fixed.stdout).toMatch(/^measured +3 tasks of /m);
     await sealed(/^open it once with `skillopt finalize session`/);
     expect(existsSync(own.place.path('session/skillopt.evals'))).toBe(true);
     const best = await own.succeed(['eval', 'session']);

@@ -75,8 +75,20 @@ describe('config show', () => {
         /^--set gate\.ruel=bold$/,
         /^did you mean gate\.rule\?$/,
       ],
-      [['--set', 'workers=many'], {}, /^workers: /, /^--set workers=many$/, /^correct workers$/],
-      [[], { SKILLOPT_WORKERS: 'many' }, /^workers: /, /^SKILLOPT_WORKERS=many$/, /^correct workers$/],
+      [
+        ['--set', 'workers=many'],
+        {},
+        /^workers can’t be that$/,
+        /^--set workers=many$/,
+        /^it has to be a whole number from 1 to 256, or null$/,
+      ],
+      [
+        [],
+        { SKILLOPT_WORKERS: 'many' },
+        /^workers can’t be that$/,
+        /^SKILLOPT_WORKERS=many$/,
+        /^it has to be a whole number /,
+      ],
       [[], { SKILLOPT_WORKRS: '3' }, /SKILLOPT_WORKRS/, /^SKILLOPT_WORKRS$/, /^did you mean SKILLOPT_WORKERS\?/],
       [
         ['--budget', '9', '--set', 'budget.rollouts=8'],
