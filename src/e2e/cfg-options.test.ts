@@ -23,7 +23,7 @@ async function seenWith(...options: readonly string[]) {
   const end = await own.succeed(['run', 'session', '--json', ...flags]);
   const { events } = own;
   const first = events.findIndex((e) => e.type === 'reflection.finished');
-  const calls = events.slice(0, first).filter((e) => e.type === 'model.called').length;
+  const calls = events.slice(0, first).filter((e) => e.type === 'model.called' && e.preflight !== true).length;
   const answer = events[first]?.answer as { readonly proposal?: { readonly edits: readonly unknown[] } };
   const splits = events.find((e) => e.type === 'splits.fixed');
   return {
