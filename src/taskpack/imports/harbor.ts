@@ -1,6 +1,6 @@
 import { lstat, realpath, stat } from 'node:fs/promises';
 import { join, sep } from 'node:path';
-import { fail } from '../../ports/failure.ts';
+import { fail, SkilloptError } from '../../ports/failure.ts';
 import { byCodeUnit } from '../tree.ts';
 import type { FolderImport } from './imported.ts';
 import { Losses } from './losses.ts';
@@ -40,7 +40,7 @@ export async function findTaskFolders(root: string, pattern: string | null): Pro
 
 /** Whether there is a task folder in it, at whatever depth. */
 export async function holdsTasks(root: string): Promise<boolean> {
-  for await (const _ of new Bun.Glob(EVERYWHERE).scan({ cwd: root, onlyFiles: true })) return true;
+  for await (const _ of matches(root, EVERYWHERE, true)) return true;
   return false;
 }
 
@@ -58,12 +58,24 @@ async function fitting(root: string, pattern: string): Promise<readonly string[]
 
 async function scan(root: string, pattern: string, onlyFiles: boolean): Promise<readonly string[]> {
   const found: string[] = [];
-  for await (const name of new Bun.Glob(pattern).scan({ cwd: root, onlyFiles })) {
+  for await (const name of matches(root, pattern, onlyFiles)) {
     if (found.length === MOST_FOLDERS)
       throw fail('usage', `more than ${MOST_FOLDERS} folders fit`, `${root}: ${pattern}`, 'write a narrower --glob');
     found.push(name.split(sep).join('/').replace(/\/$/, ''));
   }
   return found.sort(byCodeUnit);
+}
+
+/** What fits a pattern. A folder on the way that can't be read is told: tasks in it would be missed. */
+async function* matches(root: string, pattern: string, onlyFiles: boolean): AsyncGenerator<string> {
+  try {
+    yield* new Bun.Glob(pattern).scan({ cwd: root, onlyFiles });
+  } catch (cause) {
+    const { code, path } = cause as { readonly code?: string; readonly path?: string };
+    if (code === undefined || cause instanceof SkilloptError) throw cause;
+    const fix = 'let it be read, or name the folders that count with --glob';
+    throw fail('pack', `a folder on the way can’t be read (${code})`, path ?? root, fix, { cause });
+  }
 }
 
 async function isFile(path: string): Promise<boolean> {
