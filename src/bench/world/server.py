@@ -87,6 +87,8 @@ class Server:
             else:
                 user += content + "\n"
         model = str(data.get("model", ""))
+        if "a check of the connection" in system:  # the short call before a session: no draw of the world
+            return 200, completion(model, user.rsplit(": ", 1)[-1].strip(), system + user)
         if model.startswith("target"):
             return await self.target(s, system, user, data)
         if not skill_in(user):
