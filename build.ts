@@ -1,5 +1,6 @@
 import { cpSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
+import { gzipSync } from 'node:zlib';
 
 /**
  * Builds the one binary: `bun build.ts [--target=bun-linux-arm64] [--outfile=dist/skillopt]`. With `--entry=FILE` the
@@ -71,13 +72,14 @@ const result = await Bun.build({
           const text = await Bun.file(path).text();
           const [whole, name, list] = /^const (\w+) = (\[[\s\S]*?\n\])[,;]/.exec(text) ?? [];
           if (whole === undefined) throw new Error('the price list is not where it was');
-          // compiled, a literal of this size takes three times its size
-          const file = join(scratch, 'prices.json');
-          writeFileSync(file, JSON.stringify(new Function(`return ${list}`)()));
+          // compiled, a literal of this size takes three times its size; packed, a tenth of it
+          const file = join(scratch, 'prices.json.gz');
+          writeFileSync(file, gzipSync(JSON.stringify(new Function(`return ${list}`)())));
           const head = [
             `import { readFileSync } from 'node:fs';`,
+            `import { gunzipSync } from 'node:zlib';`,
             `import pricesFile from ${JSON.stringify(file)} with { type: 'file' };`,
-            `const ${name} = JSON.parse(readFileSync(pricesFile, 'utf8'))`,
+            `const ${name} = JSON.parse(gunzipSync(readFileSync(pricesFile)).toString())`,
           ];
           return { contents: head.join('\n') + text.slice(whole.length - 1), loader: 'js' };
         });
