@@ -14,6 +14,7 @@ import { groundOf, isInSession } from './eval-ground.ts';
 import type { EvalOptions } from './eval-options.ts';
 import { attemptLine, planLines } from './eval-progress.ts';
 import { evalOptions, wantedEval } from './eval-sources.ts';
+import { EvalStill } from './eval-still.ts';
 import { NO_IMPROVEMENT } from './exit-codes.ts';
 import { ReportedFailure } from './io.ts';
 import { environment, flagsOf } from './layered-config.ts';
@@ -24,6 +25,8 @@ import { renderEvaluation, summaryOf } from './render-eval.ts';
 import { skillCommands } from './skill-commands.ts';
 import { tellingWaits } from './waits.ts';
 import { learner, preflight, redactor, sessionParts, taskNotes, wiredEval, workersOf } from './wiring.ts';
+
+const TICK_MS = 1_000;
 
 /** Measures a skill, goes on with a measurement that was stopped, or shows the report of one that has finished. */
 export async function evaluateSkill(
@@ -107,7 +110,7 @@ export async function evaluateSkill(
       if (evaluation.isNew) evaluation.note(w);
       else io.line(`warning     ${w}`);
     }
-    follow(evaluation, live);
+    const unfollow = follow(evaluation, live);
     const onAbort = () => live.line('stopping    what runs is ended and cleaned up; once more ends at once');
     signal.addEventListener('abort', onAbort, { once: true });
     try {
@@ -127,6 +130,7 @@ export async function evaluateSkill(
       if (!io.json) for (const line of ['', ...lines, '']) io.line(line);
       throw new ReportedFailure(e.failure, report, e);
     } finally {
+      unfollow();
       live.end();
       signal.removeEventListener('abort', onAbort);
     }
@@ -148,10 +152,19 @@ function requireOther({ withoutSkill, vs }: EvalOptions): void {
   );
 }
 
-/** Tells of each attempt that comes to its end, and of what keeps it from going on. */
-function follow(evaluation: Evaluation, { line, progress }: LiveLine): void {
+/** Tells of each attempt that comes to its end, of what keeps it from going on, and that it goes on where it is slow. Returned: ends that. */
+function follow(evaluation: Evaluation, live: LiveLine): () => void {
   const { created } = evaluation;
+  const still = new EvalStill(performance.now());
+  const told =
+    (tell: (text: string) => void): ((text: string) => void) =>
+    (text) => {
+      still.told(performance.now());
+      tell(text);
+    };
+  const [line, progress] = [told(live.line), told(live.progress)];
   evaluation.onEvent((event, state) => {
+    still.note(event, performance.now());
     if (event.type === 'warning.raised') line(`warning     ${event.what}`);
     if (event.type !== 'rollout.finished') return;
     const { outcome, key, task } = event;
@@ -169,4 +182,10 @@ function follow(evaluation: Evaluation, { line, progress }: LiveLine): void {
     const passed = outcome.status === 'scored' ? judged(outcome, of, arm, opens).passed : null;
     progress(attemptLine(state(), task, arm, passed));
   });
+  const ticking = setInterval(() => {
+    const due = still.due(performance.now());
+    if (due !== null) live.progress(due);
+  }, TICK_MS);
+  ticking.unref();
+  return () => clearInterval(ticking);
 }

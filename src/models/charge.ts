@@ -1,4 +1,5 @@
 import type { ModelSettings } from '../config/model.ts';
+import { isLoopback } from './loopback.ts';
 import { pricingOf, unknownCounts } from './price.ts';
 import { services } from './services.ts';
 
@@ -26,10 +27,4 @@ export function chargeOf(settings: ModelSettings): Charge {
   const of = (inputTokens: number, outputTokens: number) =>
     pricing.costUsd({ ...unknownCounts, inputTokens, outputTokens });
   return of(1_000, 1_000) === null ? { kind: 'unknown' } : { kind: 'usd', of };
-}
-
-/** An address of this machine itself. */
-function isLoopback(url: string): boolean {
-  const host = URL.parse(url)?.hostname ?? '';
-  return host === 'localhost' || host.endsWith('.localhost') || host === '[::1]' || /^127(\.\d+){3}$/.test(host);
 }

@@ -1,5 +1,6 @@
 import type { ModelSettings } from '../config/model.ts';
 import { fail } from '../ports/failure.ts';
+import { isLoopback } from './loopback.ts';
 import type { Service } from './services.ts';
 
 /** Where a model over HTTP answers, with its key. Nothing of it but `id` and `where` may be shown. */
@@ -30,6 +31,8 @@ export type Endpoint = {
 };
 
 const firstByteMs = 120_000;
+/** A server on this machine often answers one request at a time: an answer begins when those before it have ended. */
+const firstByteHereMs = 600_000;
 const betweenMs = 60_000;
 const noKey = 'none';
 
@@ -68,10 +71,12 @@ export function endpointOf(
     foreignHeaders: provider === 'openai' ? [] : headerNames(variables.OPENAI_CUSTOM_HEADERS ?? ''),
     organization: provider === 'openai' ? (variables.OPENAI_ORG_ID ?? null) : null,
     project: provider === 'openai' ? (variables.OPENAI_PROJECT_ID ?? null) : null,
-    firstByteMs: settings.firstByteSec === undefined ? firstByteMs : settings.firstByteSec * 1000,
+    firstByteMs: settings.firstByteSec === undefined ? patienceMs(given) : settings.firstByteSec * 1000,
     betweenMs: settings.betweenSec === undefined ? betweenMs : settings.betweenSec * 1000,
   };
 }
+
+const patienceMs = (url: string) => (isLoopback(url) ? firstByteHereMs : firstByteMs);
 
 /** The client of Anthropic adds `/v1` itself. */
 function trimmed(url: string, service: Service): string {
