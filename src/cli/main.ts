@@ -14,15 +14,18 @@ export async function main(args: readonly string[]): Promise<void> {
   outliveClosedPipes();
   endOnFaults(io, debug);
   const stage = new Stage(io, args.includes('--plain'));
+  let help = HELP; // of the command that is typed, once that is known
   try {
     if (stage.isLive && beginsWithScreen(args)) await stage.surface(); // before anything that takes its time to load
     const { makeProgram } = await import('./program.ts');
     const command = [...PROGRAM, ...args.map(shellWord)].join(' ');
-    await makeProgram({ io, stage, command }).parseAsync([...args], { from: 'user' });
+    const program = makeProgram({ io, stage, command });
+    if (program.commands.some((c) => c.name() === args[0])) help = `skillopt ${args[0]} --help`;
+    await program.parseAsync([...args], { from: 'user' });
   } catch (e) {
     await stage.close('cut');
     if (ofCommandLine(e)?.exitCode === 0) return;
-    const failure = toFailure(e);
+    const failure = toFailure(e, help);
     io.failure(failure, e instanceof ReportedFailure ? e.report : undefined);
     if (debug) process.stderr.write(`${stack(e)}\n`);
     process.exitCode = exitCodes[failure.code];
@@ -65,18 +68,14 @@ function outliveClosedPipes(): void {
   for (const stream of [process.stdout, process.stderr]) stream.on('error', hear);
 }
 
-function toFailure(e: unknown): Failure {
+function toFailure(e: unknown, help = HELP): Failure {
   if (e instanceof SkilloptError) return e.failure;
   const wrong = ofCommandLine(e);
   if (wrong?.code === 'commander.help')
-    return fail('usage', 'no command was given', 'the command line', 'see skillopt --help').failure;
+    return fail('usage', 'no command was given', 'the command line', `see ${HELP}`).failure;
   if (wrong)
-    return fail(
-      'usage',
-      wrong.message.replace(/^error: /, '').replace(/\n/g, ' '),
-      'the command line',
-      'see skillopt --help',
-    ).failure;
+    return fail('usage', wrong.message.replace(/^error: /, '').replace(/\n/g, ' '), 'the command line', `see ${help}`)
+      .failure;
   const what = e instanceof Error ? e.message : String(e);
   return fail(
     'internal',
@@ -99,6 +98,8 @@ function ofCommandLine(
     ? (e as Error & { code: string; exitCode: number })
     : null;
 }
+
+const HELP = 'skillopt --help';
 
 /** How this program was called: the binary, or the checkout. */
 const PROGRAM = Bun.isStandaloneExecutable ? ['skillopt'] : ['npx', 'bun', 'src/main.tsx'];

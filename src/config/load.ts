@@ -25,7 +25,7 @@ export function readConfigFile(path: string): unknown {
         'config',
         'there is no config',
         path,
-        `write a ${CONFIG_FILE} there, or run \`skillopt demo\` to see one`,
+        `write a ${CONFIG_FILE} there: \`skillopt run --help\` shows one; \`skillopt demo\` brings its own`,
         { cause },
       );
     throw fail(
@@ -83,7 +83,7 @@ function explain(issues: readonly z.core.$ZodIssue[], placeOf: (key: string) => 
     'config',
     `${first?.what ?? 'the config is not valid'}${more}`,
     where,
-    first?.fix ?? 'the keys stand in the README under “Your own skill and pack”',
+    first?.fix ?? '`skillopt run --help` and docs/config.md have the keys',
   );
 }
 

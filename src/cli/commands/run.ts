@@ -44,7 +44,7 @@ The config, with the defaults of what may be left out (paths are relative to the
     "backend": "local",                local runs task folders, chat asks a model for the prompts of a pack
     "agent": "rehearsal",              on local: what does the tasks; on chat it is left out
     "model": null,                     on chat: "anthropic/claude-opus-4-8", or {"model": "openai-compatible/qwen3-8b",
-                                       "baseUrl": "http://localhost:8000/v1"}; the README has all keys
+                                       "baseUrl": "http://localhost:8000/v1"}; docs/config.md has all keys
     "optimizer": "rehearsal",          what proposes edits: a model as above, or "rehearsal" (reads rehearsal.json)
     "reflection": {"form": "auto", "maxCalls": 24, "readers": 1, "minibatchSize": null},
     "taskLimit": null,                 most tasks of each split
