@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'bun:test';
-import { existsSync, mkdirSync, readdirSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fail } from '../../ports/failure.ts';
 import type { FolderTask } from '../../ports/task.ts';
@@ -385,9 +386,12 @@ test('whoever stops reading the reports cancels the rest', () =>
 
 test('the sweep ends and removes what an earlier process of this session left, and nothing else', async () => {
   const bench = await makeLocalBench();
+  const up = mkdtempSync(join(tmpdir(), 'skillopt-test-up-'));
+  // it has left the group, which ends with its leader, when its file is there
+  const script = `setsid bash -c 'touch "$0"; exec sleep 300' "$0" >/dev/null 2>&1 & until [ -e "$0" ]; do sleep 0.01; done`;
   const leave = (session: string) =>
     runProcess({
-      command: ['bash', '-c', 'setsid sleep 300 >/dev/null 2>&1 & sleep 0.2'],
+      command: ['bash', '-c', script, join(up, session)],
       cwd: '/',
       env: { PATH: process.env.PATH ?? '' },
       timeoutMs: 20_000,
@@ -395,6 +399,11 @@ test('the sweep ends and removes what an earlier process of this session left, a
     });
   const other = `${bench.sessionId}-other`;
   await Promise.all([leave(bench.sessionId), leave(other)]);
+  const asleep = async (session: string) => {
+    const found = await findMarked({ name: markName, match: 'exact', value: `${session}/k` });
+    return found.length === 1 && found[0]?.command === 'sleep 300';
+  };
+  while (!(await asleep(bench.sessionId)) || !(await asleep(other)));
   const mine = `skillopt-${bench.sessionId}-0123456789ab-Abc123`;
   const foreign = [`skillopt-${other}-0123456789ab-Abc123`, `${mine}4`, 'notes'];
   for (const name of [mine, ...foreign]) mkdirSync(join(bench.tempRoot, name, 'deep'), { recursive: true });
@@ -407,5 +416,6 @@ test('the sweep ends and removes what an earlier process of this session left, a
   expect(await findMarked({ name: markName, match: 'prefix', value: `${bench.sessionId}/` })).toEqual([]);
   expect(await reapLeftovers({ name: markName, match: 'exact', value: `${other}/k` })).toHaveLength(1);
   expect(await bench.backend.sweep()).toEqual([]);
+  rmSync(up, { recursive: true });
   await bench.close();
 });
