@@ -25,9 +25,9 @@ export function stillAsked(
   return { target, optimizer: false };
 }
 
-/** Whether anything is charged: a price that is not known counts as one. */
+/** Whether anything is charged: a price that is not known counts as one, but for a server on this machine without a key. */
 export function isPaid(e: Pick<Costs, 'roles'>): boolean {
-  return e.roles.some((r) => r.cost.kind !== 'free');
+  return e.roles.some((r) => r.cost.kind !== 'free' && r.cost.kind !== 'local');
 }
 
 /** An estimate in sentences as lines for people, with the limits that may end it earlier. */

@@ -53,11 +53,15 @@ describe('what a new session may cost', () => {
   });
 
   test.each([
-    ['a price of 0', { model: { price: { input: 0, output: 0 } } }],
-    ['a server on this machine without a key', {}],
-  ])('%s is no cost, and nothing is asked for', async (_name, options) => {
+    ['a price of 0', { model: { price: { input: 0, output: 0 } } }, 'no model cost'],
+    [
+      'a server on this machine without a key',
+      {},
+      'no price is known of openai-compatible/target, openai-compatible/optimizer, on this machine',
+    ],
+  ])('%s asks for nothing, and says what it costs', async (_name, options, cost) => {
     const end = await new QuizSession(options).succeed(['run', 'session']);
-    expect(end.stdout).toMatch(/^ {12}no model cost$/m);
+    expect(end.stdout).toContain(`\n            ${cost}\n`);
   });
 
   test('a price that nobody knows is no price of 0', async () => {

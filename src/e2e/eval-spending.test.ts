@@ -77,12 +77,12 @@ describe('what a new eval may cost', () => {
   });
 
   test.each([
-    ['a server on this machine without a key', {}],
-    ['a price of 0', { price: { input: 0, output: 0 } }],
-  ])('%s is no cost, and nothing is asked for', async (_name, model) => {
+    ['a server on this machine without a key', {}, 'no price is known of openai-compatible/target, on this machine'],
+    ['a price of 0', { price: { input: 0, output: 0 } }, 'no model cost'],
+  ])('%s asks for nothing, and says what it costs', async (_name, model, cost) => {
     const own = new QuizSession();
     const end = await own.succeed(args(own, model));
-    expect(end.stdout).toMatch(/^ {12}no model cost$/m);
+    expect(end.stdout).toContain(`\n            ${cost}\n`);
     expect(end.stdout).toMatch(/^asked once {2}the target, openai-compatible\/target: \d+\.\d s, \d+ tokens$/m);
     expect(end.stdout).toMatch(new RegExp(`^spent +${2 * tasks} rollouts, 1 preflight call · `, 'm'));
     expect(own.server.checked).toHaveLength(1);

@@ -52,7 +52,7 @@ export function costText(e: Pick<Costs, 'usd' | 'roles'>): string {
   const named = (kind: RoleEstimate['cost']['kind']) => [
     ...new Set(e.roles.filter((r) => r.cost.kind === kind).map((r) => r.model)),
   ];
-  const [unknown, subscription] = [named('unknown'), named('subscription')];
+  const [unknown, subscription, local] = [named('unknown'), named('subscription'), named('local')];
   const known = e.roles.some((r) => r.cost.kind === 'usd');
   const parts = [
     ...(known && e.usd !== null ? [`about ${rangeText(e.usd, dollars)}`] : []),
@@ -60,6 +60,7 @@ export function costText(e: Pick<Costs, 'usd' | 'roles'>): string {
     ...(subscription.length > 0
       ? [`a share of a subscription, how much can’t be told: ${subscription.join(', ')}`]
       : []),
+    ...(local.length > 0 ? [`no price is known of ${local.join(', ')}, on this machine`] : []),
   ];
   return parts.length === 0 ? 'no model cost' : parts.join(' · ');
 }

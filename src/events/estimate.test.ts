@@ -54,6 +54,7 @@ describe('what is told', () => {
 
   test.each([
     [[{ kind: 'free' }, { kind: 'free' }], 'no model cost'],
+    [[{ kind: 'local' }, { kind: 'free' }], 'no price is known of a/target, on this machine'],
     [[{ kind: 'unknown' }, { kind: 'free' }], 'price unknown: a/target'],
     [[{ kind: 'free' }, { kind: 'subscription' }], 'a share of a subscription, how much can’t be told: b/optimizer'],
     [[{ kind: 'unknown' }, usd(0, 0)], 'about $0.00 · price unknown: a/target'],

@@ -23,7 +23,7 @@ export type JobSize = {
  */
 export type Price =
   | { readonly kind: 'usd'; readonly of: (inputTokens: number, outputTokens: number) => number | null }
-  | { readonly kind: 'free' | 'unknown' | 'subscription' };
+  | { readonly kind: 'free' | 'local' | 'unknown' | 'subscription' };
 
 /** One call of a role's model, before anything of it was measured. */
 export type RoleGuess = {
@@ -53,7 +53,9 @@ export type RoleEstimate = {
   readonly model: string;
   readonly calls: Range;
   readonly tokens: Range | null;
-  readonly cost: { readonly kind: 'usd'; readonly usd: Range } | { readonly kind: 'free' | 'unknown' | 'subscription' };
+  readonly cost:
+    | { readonly kind: 'usd'; readonly usd: Range }
+    | { readonly kind: 'free' | 'local' | 'unknown' | 'subscription' };
 };
 
 /** What a job will come to if it uses its whole budget; it ends earlier when nothing is left to improve. Pure JSON. */

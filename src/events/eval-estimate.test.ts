@@ -49,6 +49,7 @@ test('it is told in sentences, and where no model takes part nothing is said of 
 
 test.each([
   ['free', 'no model cost'],
+  ['local', 'no price is known of a/target, on this machine'],
   ['unknown', 'price unknown: a/target'],
   ['subscription', 'a share of a subscription, how much can’t be told: a/target'],
 ] as const)('%s: %s', (kind, text) => {

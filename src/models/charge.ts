@@ -5,12 +5,12 @@ import { services } from './services.ts';
 
 /**
  * What calls of a model are charged at, as far as it can be told before one is made. `usd` tells US dollars of one
- * request · `free`: a price of 0 that is declared, or a server on this machine that wants no key · `subscription`: a
- * program that is logged in by itself · else `unknown`.
+ * request · `free`: a price of 0 that is declared · `local`: a server on this machine that wants no key, of which no price
+ * is known · `subscription`: a program that is logged in by itself · else `unknown`.
  */
 export type Charge =
   | { readonly kind: 'usd'; readonly of: (inputTokens: number, outputTokens: number) => number | null }
-  | { readonly kind: 'free' | 'unknown' | 'subscription' };
+  | { readonly kind: 'free' | 'local' | 'unknown' | 'subscription' };
 
 /** Nothing is sent, and no key is looked at. */
 export function chargeOf(settings: ModelSettings): Charge {
@@ -22,7 +22,7 @@ export function chargeOf(settings: ModelSettings): Charge {
   if (provider === 'command' && price === undefined) return { kind: 'subscription' };
   const keyEnv = settings.keyEnv === undefined ? (service?.keyEnv ?? null) : settings.keyEnv;
   const url = settings.baseUrl ?? service?.baseUrl ?? null;
-  if (price === undefined && keyEnv === null && url !== null && isLoopback(url)) return { kind: 'free' };
+  if (price === undefined && keyEnv === null && url !== null && isLoopback(url)) return { kind: 'local' };
   const pricing = pricingOf(price, model, { priceProvider: service?.priceProvider ?? null, tellsCost: false });
   const of = (inputTokens: number, outputTokens: number) =>
     pricing.costUsd({ ...unknownCounts, inputTokens, outputTokens });
