@@ -107,8 +107,8 @@ describe('demo', () => {
     const place = new Place();
     writeFileSync(place.path('file'), '');
     const failed = await place.run(['demo', 'file', '--json']);
-    expect({ code: failed.code, stderr: failed.stderr }).toEqual({ code: 7, stderr: '' });
-    expect(jsonOf(failed)).toMatchObject({ error: { code: 'disk', where: place.path('file') } });
+    expect({ code: failed.code, stderr: failed.stderr }).toEqual({ code: 2, stderr: '' });
+    expect(jsonOf(failed)).toMatchObject({ error: { code: 'usage', what: expect.stringContaining('it is a file') } });
   });
 
   test('a session of another kind in its directory is refused and left alone', async () => {
