@@ -1,5 +1,5 @@
 import type { Applied, Edit, EditRejection } from '../ports/edit.ts';
-import { GUIDANCE_CHARACTERS, guidanceBlock, holdsMark, regionOf } from './guidance.ts';
+import { bringsMark, GUIDANCE_CHARACTERS, guidanceBlock, holdsMark, regionOf } from './guidance.ts';
 import { hasBadCharacters, toLf } from './lines.ts';
 import { headings } from './markdown.ts';
 import { nearestLines, quotedLine } from './nearest.ts';
@@ -58,7 +58,7 @@ export function editView(view: View, edit: Edit): EditedView {
 
 /** What stands in the guidance is no matter of an ordinary edit, nor are its marker lines. */
 function heldBack(view: View, splice: Splice): Rejected | null {
-  if (holdsMark(splice.insert)) return rejected('protected', 'the content names the markers of the guidance');
+  if (bringsMark(view.plain, splice)) return rejected('protected', 'the content names the markers of the guidance');
   const region = regionOf(view);
   if (region === null || region === 'broken') return null;
   const before = view.plain.slice(0, splice.start) + splice.insert;

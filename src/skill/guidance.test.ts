@@ -97,6 +97,14 @@ describe('other edits', () => {
     expect(guidanceIn(after)).toBe('Dates come first.');
   });
 
+  test('no marker comes about where an edit joins two texts', () => {
+    const joined = edit('replace', 't entry first.', 'killopt:guidance:begin -->'); // behind "Newes"
+    expect(applyEdit(guided, joined)).toMatchObject({ ok: false, reason: 'protected' });
+    expect(applyEdit(seed, joined)).toMatchObject({ ok: false, reason: 'protected' });
+    const apart = seed.replace('Newest', 'skillopt:guid-xx-ance:');
+    expect(applyEdit(apart, edit('delete', '-xx-'))).toMatchObject({ ok: false, reason: 'protected' });
+  });
+
   test('whatever they do, the guidance stays as it is, whole and at the end', () => {
     const lines = guided.split('\n').slice(4);
     const piece = fc

@@ -1,4 +1,4 @@
-import type { View } from './view.ts';
+import type { Splice, View } from './view.ts';
 
 /** The lines around the guidance: a region at the end of the body that only a slow update writes. */
 export const GUIDANCE_BEGIN = '<!-- skillopt:guidance:begin -->';
@@ -43,6 +43,12 @@ export function guidanceIn(text: string): string {
 /** The whole region with this content. */
 export function guidanceBlock(content: string): string {
   return `${GUIDANCE_BEGIN}\n${content.trim()}\n${GUIDANCE_END}`;
+}
+
+/** Whether a splice brings a marker in: by what it inserts, or by what it joins to what stands around it. */
+export function bringsMark(text: string, { start, end, insert }: Splice): boolean {
+  const reach = MARK.length - 1; // too short to hold a marker that stands there already
+  return holdsMark(text.slice(Math.max(0, start - reach), start) + insert + text.slice(end, end + reach));
 }
 
 /** A text that names the markers could open or end a region. */
