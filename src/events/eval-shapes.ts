@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { limitsShape, taskRefShape } from './shapes.ts';
+import { environmentShape, limitsShape, taskRefShape } from './shapes.ts';
 
 /** What an eval measures side by side: the skill, another one, and none. */
 export const evalArmName = z.enum(['skill', 'no-skill', 'other']);
@@ -45,13 +45,7 @@ export const evalCreated = z.object({
   }),
   /** Attempts a task and arm. */
   attempts: z.number().int().positive(),
-  environment: z.object({
-    backend: z.string(),
-    agent: z.string(),
-    model: z.string().nullable(),
-    passThreshold: z.number(),
-    fingerprint: z.string(),
-    versions: z.record(z.string(), z.string()),
+  environment: environmentShape.extend({
     /** The agent opens the skill by itself, or does not; false: it is laid before the model in any case. */
     opens: z.boolean(),
   }),

@@ -6,6 +6,7 @@ import {
   boundsShape,
   causes,
   editShape,
+  environmentShape,
   forkShape,
   inputShape,
   metricName,
@@ -54,14 +55,7 @@ const sessionCreated = z.object({
     from: z.string(),
   }),
   pack: z.object({ name: z.string(), hash: z.string(), from: z.string(), tasks: z.array(packTaskShape) }),
-  environment: z.object({
-    backend: z.string(),
-    agent: z.string(),
-    model: z.string().nullable(),
-    passThreshold: z.number(),
-    fingerprint: z.string(),
-    versions: z.record(z.string(), z.string()),
-  }),
+  environment: environmentShape,
   config: z.record(z.string(), z.unknown()),
   /** Budget and limits as the config file had them, before flags; and as they are wanted, flags and all. */
   file: boundsShape,

@@ -1,12 +1,11 @@
-import { type Edit, editHash } from '../ports/edit.ts';
-import { shortHash } from '../ports/hash.ts';
+import type { Edit } from '../ports/edit.ts';
 import type { Usage } from '../ports/usage.ts';
-import { applyEdit } from '../skill/edits.ts';
 import { conclusive } from './conclusive.ts';
 import { EditFates } from './edit-fates.ts';
 import type { EventOf, LoggedEvent } from './events.ts';
 import { feedEntries } from './feed.ts';
 import { atFirst } from './first-state.ts';
+import { guidedSkill } from './guided-skill.ts';
 import { closesPhase, Measurements } from './measurements.ts';
 import { skillOf } from './rollout-key.ts';
 import type { EditState, FeedEntry, Running, RunState, StepState, Unscored } from './run-state.ts';
@@ -88,14 +87,6 @@ export class Fold {
   private handedIn(edits: readonly Edit[], round: number, source: EditState['source']): void {
     this.s.handedInRound = Math.max(this.s.handedInRound, round);
     this.edits.handedIn(edits, round, source);
-  }
-
-  /** Guidance makes a skill of the incumbent; what comes of it is told by its gate, or by its rejection. */
-  private guided(edit: Edit | undefined): void {
-    const before = this.skills.get(this.s.incumbent);
-    if (edit === undefined || before === undefined) return;
-    const applied = applyEdit(before.text, edit);
-    this.s.guidance = { edit: editHash(edit), skill: applied.ok ? shortHash(applied.text) : '' };
   }
 
   add(event: LoggedEvent): void {
@@ -188,7 +179,8 @@ export class Fold {
         if (event.answer.kind === 'proposal') {
           const { edits } = event.answer.proposal;
           this.handedIn(edits, event.round, event.kind ?? 'reflection');
-          if (event.kind === 'slow-update') this.guided(edits[0]);
+          const before = this.skills.get(s.incumbent);
+          if (event.kind === 'slow-update') s.guidance = guidedSkill(edits[0], before?.text) ?? s.guidance;
         }
         return;
       case 'warning.raised':

@@ -135,6 +135,16 @@ export const causes = [
 ] as const;
 export type Cause = (typeof causes)[number];
 
+/** Where rollouts run, by what and with what. `fingerprint` stands in every key. */
+export const environmentShape = z.object({
+  backend: z.string(),
+  agent: z.string(),
+  model: z.string().nullable(),
+  passThreshold: z.number(),
+  fingerprint: z.string(),
+  versions: z.record(z.string(), z.string()),
+});
+
 export const results = ['improved', 'no-measurable-difference', 'underpowered', 'not-confirmed'] as const;
 export type SearchResult = (typeof results)[number];
 
