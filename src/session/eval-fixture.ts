@@ -6,7 +6,6 @@ import { EvalFold, type EvalState } from '../events/eval-state.ts';
 import { Journal } from '../journal/journal.ts';
 import { TextMemory } from '../journal/journal-fixture.ts';
 import { makeRedactor } from '../journal/redact.ts';
-import { sha256 } from '../ports/hash.ts';
 import type { InputSource, Limits } from '../ports/inputs.ts';
 import { type Outcome, scored, unscored } from '../ports/outcome.ts';
 import type { Rollouts } from '../ports/rollouts.ts';
@@ -18,6 +17,7 @@ import { Hold } from './hold.ts';
 import type { Live } from './live.ts';
 import { Logged } from './logged.ts';
 import { RecordedPorts } from './recorded-ports.ts';
+import { taskOf } from './session-fixture.ts';
 import { VirtualClock } from './virtual-clock-fixture.ts';
 
 export type PlayEval = {
@@ -55,22 +55,8 @@ export type PlayedEval = {
 
 const texts: Readonly<Record<EvalArmName, string | null>> = { skill: 'SKILL A', other: 'SKILL B', 'no-skill': null };
 
-function taskOf(id: string, silent: boolean): Task {
-  return {
-    kind: 'folder',
-    id,
-    dir: '/nowhere',
-    hash: sha256(`task ${id}`),
-    instruction: `do ${id}`,
-    instructionHash: sha256(`do ${id}`),
-    agentTimeoutSec: null,
-    shouldTrigger: silent ? false : null,
-    verifierTimeoutSec: 10,
-    workdir: '/app',
-    commands: [],
-    env: { environment: {}, verifier: {}, solution: {} },
-    hasSolution: true,
-  };
+function evalTask(id: string, silent: boolean): Task {
+  return { ...taskOf(id), shouldTrigger: silent ? false : null };
 }
 
 /** A whole eval in memory: the real engine, recorded ports, pool and journal, and outcomes that follow from their keys. */
@@ -81,7 +67,7 @@ export async function playEval(o: PlayEval): Promise<PlayedEval> {
   const { logged } = Logged.read(journal.read(), ({ event }) => fold.add(event));
   journal.onAppend((event) => fold.add(event));
   const tasks = Array.from({ length: o.tasks ?? 5 }, (_, i) =>
-    taskOf(`task-${i}`, o.silent?.includes(`task-${i}`) ?? false),
+    evalTask(`task-${i}`, o.silent?.includes(`task-${i}`) ?? false),
   );
   const limits = o.limits ?? { rollouts: null, minutes: null };
   const config = checkConfig({ skill: 'a', pack: 'p', agent: 'simulated', optimizer: 'none', limits }, 'test');

@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'bun:test';
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Journal, readText } from '../journal/journal.ts';
 import { rechain } from '../journal/journal-fixture.ts';
@@ -11,21 +10,10 @@ import { placeOf } from './fork-parent.ts';
 import { taskChanges } from './fork-tasks.ts';
 import { Logged } from './logged.ts';
 import { firstLines, type Play, type Played, play, randomLatency, until } from './session-fixture.ts';
-import { verifySession } from './verify.ts';
+import { problemsOf } from './verify-fixture.ts';
 
 const base: Play = { world: { seed: 9, infra: 0.1 }, budget: 90, finalize: true };
 const pool: Partial<Play> = { workers: 8, latency: randomLatency('a'), optimizerMs: 40 };
-
-async function problemsOf(log: string): Promise<readonly string[]> {
-  const dir = mkdtempSync(join(tmpdir(), 'skillopt-fork-'));
-  try {
-    writeFileSync(join(dir, 'skillopt.jsonl'), log);
-    const { problems } = await verifySession(dir, () => '', 'test');
-    return problems.filter((p) => p.kind !== 'missing text').map((p) => p.what);
-  } finally {
-    rmSync(dir, { recursive: true });
-  }
-}
 
 const failureOf = (work: Promise<unknown>): Promise<unknown> =>
   work.then(

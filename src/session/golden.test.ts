@@ -1,10 +1,9 @@
 import { expect, test } from 'bun:test';
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { readText } from '../journal/journal.ts';
 import { firstLines } from './session-fixture.ts';
-import { verifySession } from './verify.ts';
+import { verified } from './verify-fixture.ts';
 
 /**
  * Logs that earlier versions wrote, one set for each version of the rules. They are never made anew: a program that
@@ -12,17 +11,6 @@ import { verifySession } from './verify.ts';
  */
 const dir = join(import.meta.dir, 'golden');
 const files = readdirSync(dir).filter((f) => f.endsWith('.jsonl'));
-
-async function verified(log: string) {
-  const place = mkdtempSync(join(tmpdir(), 'skillopt-golden-'));
-  try {
-    writeFileSync(join(place, 'skillopt.jsonl'), log);
-    const report = await verifySession(place, () => '', 'test');
-    return { ...report, problems: report.problems.filter((p) => p.kind !== 'missing text') };
-  } finally {
-    rmSync(place, { recursive: true });
-  }
-}
 
 test('there are golden logs', () => {
   expect(files.sort()).toEqual([

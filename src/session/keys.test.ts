@@ -1,28 +1,14 @@
 import { describe, expect, test } from 'bun:test';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { conclusion } from '../events/conclusion.ts';
 import { readText } from '../journal/journal.ts';
 import { SkilloptError } from '../ports/failure.ts';
 import { splitNames } from '../ports/task.ts';
 import { decisionsOf, fork } from './fork-fixture.ts';
 import { firstLines, type Play, play } from './session-fixture.ts';
-import { verifySession } from './verify.ts';
+import { problemsOf } from './verify-fixture.ts';
 
 const base: Play = { world: { seed: 9, train: 9, infra: 0.1 }, budget: 140, finalize: true };
 const search = { draftSize: 2, dryRounds: 2, memory: true };
-
-async function problemsOf(log: string): Promise<readonly string[]> {
-  const dir = mkdtempSync(join(tmpdir(), 'skillopt-keys-'));
-  try {
-    writeFileSync(join(dir, 'skillopt.jsonl'), log);
-    const { problems } = await verifySession(dir, () => '', 'test');
-    return problems.filter((p) => p.kind !== 'missing text').map((p) => p.what);
-  } finally {
-    rmSync(dir, { recursive: true });
-  }
-}
 
 const planOf = (log: string) => {
   const event = readText(log).lines[2]?.event;

@@ -9,6 +9,7 @@ import type { Input, InputSource } from '../ports/inputs.ts';
 import { scored } from '../ports/outcome.ts';
 import { essence, firstLines, type Play, play, randomLatency, until } from './session-fixture.ts';
 import { verifySession } from './verify.ts';
+import { verified } from './verify-fixture.ts';
 
 /** A small world with gates of every kind: 10 % of the rollouts end unscored. */
 const base: Play = { world: { seed: 9, infra: 0.1 }, budget: 90, finalize: true };
@@ -25,16 +26,7 @@ const once = (inputs: readonly Input[]): InputSource => {
 };
 
 async function verdictOn(log: string): Promise<string[]> {
-  const dir = mkdtempSync(join(tmpdir(), 'skillopt-verify-'));
-  try {
-    writeFileSync(join(dir, 'skillopt.jsonl'), log);
-    const report = await verifySession(dir, () => '', 'test');
-    return report.problems
-      .filter((p) => p.kind !== 'missing text')
-      .map((p) => `${p.where.split('skillopt.jsonl')[1]} ${p.what}`);
-  } finally {
-    rmSync(dir, { recursive: true });
-  }
+  return (await verified(log)).problems.map((p) => `${p.where.split('skillopt.jsonl')[1]} ${p.what}`);
 }
 
 describe('a document in other words', () => {

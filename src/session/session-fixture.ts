@@ -79,7 +79,8 @@ export type Played = {
 
 const defaults: WorldConfig = { seed: 1, rules: 8, train: 6, selection: 6, test: 6, pHi: 0.95, pLo: 0.05, infra: 0 };
 
-function taskOf(id: string): Task {
+/** A task folder that only its id tells from others. */
+export function taskOf(id: string): Task {
   return {
     kind: 'folder',
     id,

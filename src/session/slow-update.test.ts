@@ -1,7 +1,4 @@
 import { describe, expect, test } from 'bun:test';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { readText } from '../journal/journal.ts';
 import { rechain } from '../journal/journal-fixture.ts';
 import type { ProposalRequest, Proposals } from '../ports/proposals.ts';
@@ -9,7 +6,7 @@ import { noUsage } from '../ports/usage.ts';
 import { guidanceIn } from '../skill/guidance.ts';
 import { decisionsOf, effectKeys, fork } from './fork-fixture.ts';
 import { essence, firstLines, type Play, play, randomLatency } from './session-fixture.ts';
-import { verifySession } from './verify.ts';
+import { problemsOf } from './verify-fixture.ts';
 
 /** Drafts and guidance are accepted and rejected in it, and one draft is put on top of new guidance. */
 const base: Play = {
@@ -20,17 +17,6 @@ const base: Play = {
   config: { slowUpdate: true },
 };
 const pool: Partial<Play> = { workers: 8, latency: randomLatency('a'), optimizerMs: 40 };
-
-async function problemsOf(log: string): Promise<readonly string[]> {
-  const dir = mkdtempSync(join(tmpdir(), 'skillopt-slow-'));
-  try {
-    writeFileSync(join(dir, 'skillopt.jsonl'), log);
-    const { problems } = await verifySession(dir, () => '', 'test');
-    return problems.filter((p) => p.kind !== 'missing text').map((p) => p.what);
-  } finally {
-    rmSync(dir, { recursive: true });
-  }
-}
 
 const rows = (log: string) =>
   readText(log).lines.flatMap(({ event }) => (event.type === 'gate.decided' ? [[event.kind, event.gateAction]] : []));

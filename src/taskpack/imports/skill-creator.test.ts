@@ -155,7 +155,7 @@ describe('a statement about the answer', () => {
     ['The output contains "a.b"', { contains: 'a.b' }],
     ['Output includes the word ‘Paris’.', { contains: 'Paris' }],
     ['The final answer contains the exact text `x | y`', { contains: 'x | y' }],
-    ['The response must not contain "TODO"', { regex: '^(?![\\s\\S]*(?:TODO))' }],
+    ['The response must not contain "draft"', { regex: '^(?![\\s\\S]*(?:draft))' }],
     ['The output doesn’t include "a+b"', { regex: '^(?![\\s\\S]*(?:a\\+b))' }],
     ['The answer starts with "Dear"', { regex: '^\\s*Dear' }],
     ['The answer ends with "Yours."', { regex: 'Yours\\.\\s*$' }],
