@@ -1,3 +1,4 @@
+import { agentName } from '../config/agent.ts';
 import type { Layers, Override } from '../config/layers.ts';
 import type { Estimate } from '../events/estimate.ts';
 import type { RunState } from '../events/run-state.ts';
@@ -95,7 +96,7 @@ async function searchOn(surface: Surface, o: SearchOptions, onStop: (left: Searc
     if (o.show.delay !== undefined && session.config.agent !== 'rehearsal')
       throw fail(
         'usage',
-        `--delay is for the rehearsal; the agent here is ${session.config.agent}`,
+        `--delay is for the rehearsal; the agent here is ${agentName(session.config.agent)}`,
         'the command line',
         'leave it out',
       );

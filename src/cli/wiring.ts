@@ -2,8 +2,9 @@ import { randomBytes } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
 import { resolve } from 'node:path';
+import { agentName } from '../config/agent.ts';
 import { hostEnvironment, namedSecrets } from '../config/environment.ts';
-import { modelName } from '../config/model.ts';
+import { modelName, modelSettings } from '../config/model.ts';
 import { nearest } from '../config/nearest.ts';
 import type { Config } from '../config/schema.ts';
 import { makeRedactor } from '../journal/redact.ts';
@@ -15,7 +16,7 @@ import type { Finding, Preflight } from '../ports/preflight.ts';
 import type { Proposals } from '../ports/proposals.ts';
 import type { Rollouts } from '../ports/rollouts.ts';
 import { folderTasks, type Task } from '../ports/task.ts';
-import { createLocalAgent } from '../rollout/agents/index.ts';
+import { type AgentSettings, createLocalAgent } from '../rollout/agents/index.ts';
 import { ChatRollouts } from '../rollout/chat/chat-rollouts.ts';
 import { LocalRollouts } from '../rollout/local/local-rollouts.ts';
 import type { Evaluation } from '../session/evaluation.ts';
@@ -173,7 +174,7 @@ function backendOf(session: Measured, model: Model | null, o: BackendOptions): R
     case 'local':
       return new LocalRollouts({
         ...common,
-        agent: createLocalAgent(config.agent, { variables: env, rehearsalDelayMs: o.rehearsalDelayMs }),
+        agent: createLocalAgent(config.agent, agentSettings(config, { model, rehearsalDelayMs: o.rehearsalDelayMs })),
         tasks: folderTasks(session.pack.tasks),
         prepareFiles: async (task) => (await dockerfileCopies(task)).copies,
         problems: async (tasks) => [
@@ -186,6 +187,25 @@ function backendOf(session: Measured, model: Model | null, o: BackendOptions): R
     default:
       return config.backend satisfies never;
   }
+}
+
+/** What an agent of the backend `local` is made from. */
+function agentSettings(
+  config: Config,
+  o: { readonly model?: Model | null; readonly rehearsalDelayMs?: number } = {},
+): AgentSettings {
+  const env = hostEnvironment();
+  const name = config.model === null ? null : modelSettings(config.model).model;
+  return {
+    variables: env,
+    path: env.PATH ?? '/usr/bin:/bin',
+    login: config.login,
+    model: o.model ?? null,
+    modelName: name === null ? null : name.slice(name.indexOf('/') + 1),
+    limits: config.agentLimits,
+    mcp: config.preloads.mcp,
+    rehearsalDelayMs: o.rehearsalDelayMs ?? 0,
+  };
 }
 
 /** Versions of what would take part in rollouts now. */
@@ -287,16 +307,19 @@ export function learner(config: Config, toDo = 'optimize'): Preflight {
       if (config.backend === 'chat')
         return config.agent === CHAT_AGENT
           ? []
-          : error(`on the backend chat the model itself does the tasks, and not ${config.agent}`, 'leave "agent" out');
+          : error(
+              `on the backend chat the model itself does the tasks, and not ${agentName(config.agent)}`,
+              'leave "agent" out',
+            );
       if (config.model !== null)
         return error(
-          `the agent ${config.agent} uses no model, so "model" would be ignored`,
+          `the agent ${agentName(config.agent)} uses no model, so "model" would be ignored`,
           'take "model" out, or set "backend": "chat" and run a prompt pack',
         );
-      return createLocalAgent(config.agent, { variables: {}, rehearsalDelayMs: 0 }).takesSkill
+      return createLocalAgent(config.agent, agentSettings(config)).takesSkill
         ? []
         : error(
-            `the agent ${config.agent} takes no skill, so there is nothing to ${toDo}`,
+            `the agent ${agentName(config.agent)} takes no skill, so there is nothing to ${toDo}`,
             'choose an agent that reads skills',
           );
     },

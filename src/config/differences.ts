@@ -12,12 +12,13 @@ const inPlace = [
   'limits.tokens',
   'workers',
   'allowUnsandboxed',
+  'sandbox.keepMb',
   'finalize.attempts',
   '$schema',
 ];
 
 /** How a model is reached and paid may change, what answers may not. */
-const howReached = /^(model|optimizer)\.(keyEnv|price\..*|price|firstByteSec|betweenSec)$/;
+const howReached = /^(model|optimizer)\.(keyEnv|price\..*|price|firstByteSec|betweenSec|protocols|contextTokens)$/;
 
 const isInPlace = (d: Difference): boolean => inPlace.includes(d.key) || howReached.test(d.key);
 

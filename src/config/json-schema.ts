@@ -4,8 +4,10 @@ import { configShape } from './schema.ts';
 
 /** The JSON Schema of `skillopt.config.json`, with what each key means and its default. */
 export function configSchema(): Readonly<Record<string, unknown>> {
-  const { $schema, ...rest } = z.toJSONSchema(configShape, { io: 'input' }) as Record<string, unknown>;
-  return { $schema, title: 'The config of a skillopt session (skillopt.config.json)', ...rest };
+  const { $schema, required, ...rest } = z.toJSONSchema(configShape, { io: 'input' }) as Record<string, unknown>;
+  // see `checkLayers`: there is one where nobody names it
+  const needed = (required as readonly string[]).filter((key) => key !== 'optimizer');
+  return { $schema, required: needed, title: 'The config of a skillopt session (skillopt.config.json)', ...rest };
 }
 
 const COMMENT = 'written by skillopt, fingerprint ';

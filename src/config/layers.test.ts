@@ -26,6 +26,8 @@ const ofModel = (key: string): Readonly<Record<string, readonly [unknown, unknow
   [`${key}.maxOutputTokens`]: [100, 200],
   [`${key}.temperature`]: [0, 0.5],
   [`${key}.sendSeed`]: [false, true],
+  [`${key}.protocols`]: [['chat'], ['messages', 'responses']],
+  [`${key}.contextTokens`]: [1000, 2000],
   [`${key}.tools`]: [true, false],
   [`${key}.price.input`]: [1, 2],
   [`${key}.price.output`]: [3, 4],
@@ -40,7 +42,36 @@ const values: Readonly<Record<string, readonly [unknown, unknown]>> = {
   pack: ['one', 'a folder/with "words"'],
   backend: ['local', 'chat'],
   agent: ['oracle', 'rehearsal'],
+  'agent.name': ['one', 'two'],
+  'agent.command': [['one'], ['two', '{instruction_file}']],
+  'agent.skills': [null, '.agents/skills'],
+  'agent.protocol': ['chat', 'messages'],
+  'agent.env': [{ A: 'a' }, { B: '{model}' }],
+  'agent.files': [{ '.a': 'a' }, { '.b': '{base_url}' }],
+  'agent.version': [['one'], ['two', '-v']],
   ...ofModel('model'),
+  login: ['key', 'subscription'],
+  'agentLimits.requests': [null, 10],
+  'agentLimits.tokens': [null, 1000],
+  'agentLimits.usd': [null, 0.5],
+  'sandbox.kind': ['auto', 'none'],
+  'sandbox.network': ['off', 'on'],
+  'sandbox.show': [[], ['/opt/tools']],
+  'sandbox.processes': [512, 64],
+  'sandbox.fileMb': [1000, 10],
+  'sandbox.diskMb': [4000, 100],
+  'sandbox.keepMb': [200, 0],
+  'preloads.skills': [[], ['../other']],
+  'preloads.npm': [[], ['prettier@3.6.2']],
+  'preloads.pip': [[], ['pandas==2.3.3']],
+  'preloads.apt': [[], ['jq']],
+  'preloads.commands': [[], ['jq']],
+  'preloads.env': [[], ['MY_NAME']],
+  'preloads.setup': [[], ['echo hello > "$PREFIX/x"']],
+  'preloads.mcp': [{}, { docs: { url: 'http://localhost:1/mcp' } }],
+  'preloads.machine.skills': [[], ['mine']],
+  'preloads.machine.memory': [false, true],
+  'preloads.machine.mcp': [[], ['mine']],
   ...ofModel('optimizer'),
   optimize: ['body', 'description'],
   'reflection.form': ['auto', 'one-shot'],
@@ -101,6 +132,7 @@ function around(key: string): Json {
     const price = rest[0] === 'price' ? { price: { input: 0, output: 0 } } : {};
     return { ...least, [top]: { model: 'p/m', ...price } };
   }
+  if (top === 'agent') return { ...least, agent: { name: 'one', command: ['one'] } };
   if (top === 'editBudget') return { ...least, editBudget: { schedule: 'linear', max: 6, min: 1 } };
   if (top === 'splits' && rest[0] !== 'ratio') return { ...least, splits: lists };
   return least;

@@ -67,10 +67,24 @@ export function checkConfig(data: unknown, where: string): Config {
 
 /** Checks a config given as data; `placeOf` says where the value of a dotted key stands (an empty key: all of it). */
 export function checkLayers(data: unknown, placeOf: (key: string) => string): Config {
-  const parsed = configShape.safeParse(data);
+  const parsed = configShape.safeParse(withOptimizer(data));
   if (parsed.success) return parsed.data;
   throw explain(parsed.error.issues, placeOf);
 }
+
+/**
+ * Who proposes edits where nobody says so: the agent, where it has a login of its own and so no key is at hand; else the
+ * model that does the tasks.
+ */
+function withOptimizer(data: unknown): unknown {
+  if (typeof data !== 'object' || data === null || Array.isArray(data) || 'optimizer' in data) return data;
+  const { login, model } = data as { readonly login?: unknown; readonly model?: unknown };
+  if (login === 'subscription') return { ...data, optimizer: AGENT_OPTIMIZER };
+  return model === undefined || model === null ? data : { ...data, optimizer: model };
+}
+
+/** The optimizer that is the agent itself. */
+export const AGENT_OPTIMIZER = 'agent';
 
 function explain(issues: readonly z.core.$ZodIssue[], placeOf: (key: string) => string): SkilloptError {
   // a key that is written wrong is missing too: the one that is there is told first

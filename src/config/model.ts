@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { protocols } from '../ports/gateway.ts';
 
 function hasCredentials(url: string): boolean {
   const { username = '', password = '' } = URL.parse(url) ?? {};
@@ -38,6 +39,19 @@ const modelObject = z.strictObject({
     .boolean()
     .optional()
     .describe('true: the number of the attempt is sent as seed, for servers that draw by it'),
+  protocols: z
+    .array(z.enum(protocols))
+    .min(1)
+    .optional()
+    .describe(
+      'the APIs that the server speaks, where they are more than its provider is known for: messages, chat, responses, gemini',
+    ),
+  contextTokens: z
+    .number()
+    .int()
+    .positive()
+    .optional()
+    .describe('tokens that the model takes in all, for agents that ask'),
   tools: z.boolean().optional().describe('false: the model takes no tools'),
   price: z
     .strictObject({
@@ -74,6 +88,14 @@ export function modelName(config: ModelConfig): string {
 /** What of a model's settings decides what it answers: the name of a key, a price and patience do not. */
 export function modelIdentity(config: ModelConfig): unknown {
   if (typeof config === 'string') return config;
-  const { keyEnv: _key, price: _price, firstByteSec: _first, betweenSec: _between, ...rest } = config;
+  const {
+    keyEnv: _key,
+    price: _price,
+    firstByteSec: _first,
+    betweenSec: _between,
+    protocols: _speaks,
+    contextTokens: _context,
+    ...rest
+  } = config;
   return Object.keys(rest).length === 1 ? rest.model : rest;
 }

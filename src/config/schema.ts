@@ -1,7 +1,10 @@
 import { z } from 'zod';
 import { editBudgetShape, gateRuleName, metricName } from '../events/shapes.ts';
 import { optimizedParts } from '../ports/edit.ts';
+import { agentConfig, agentLimits } from './agent.ts';
 import { modelConfig } from './model.ts';
+import { preloadsConfig } from './preloads.ts';
+import { sandboxConfig } from './sandbox.ts';
 
 const ids = z.array(z.string().min(1)).readonly();
 const share = z.number();
@@ -42,12 +45,29 @@ export const configShape = z.strictObject({
     .enum(['local', 'chat'])
     .default('local')
     .describe('where rollouts run: local runs task folders, chat asks a model for the prompts of a pack'),
-  agent: z.string().min(1).default('chat').describe('what does the tasks; on chat it is the model itself'),
+  agent: agentConfig
+    .default('chat')
+    .describe('what does the tasks: an agent by name, or one described here; on chat it is the model itself'),
   model: modelConfig
     .nullable()
     .default(null)
     .describe('the model that does the tasks: "provider/model", or an object that says how it is reached'),
-  optimizer: modelConfig.describe('what reads failures and proposes edits: rehearsal, or a model'),
+  login: z
+    .enum(['key', 'subscription'])
+    .default('key')
+    .describe(
+      'how the agent is let in: key: by the model’s key, through the gateway; subscription: by its own login, straight to its vendor',
+    ),
+  agentLimits: agentLimits
+    .default({ requests: null, tokens: null, usd: null })
+    .describe('what one rollout of an agent may spend at its model'),
+  sandbox: sandboxConfig.default(sandboxConfig.parse({})).describe('the walls around agents and verifiers on local'),
+  preloads: preloadsConfig
+    .default(preloadsConfig.parse({}))
+    .describe('what stands in a rollout beside the skill and the task'),
+  optimizer: modelConfig.describe(
+    'what reads failures and proposes edits: a model, agent (the agent itself), or rehearsal; left out: the agent where it has a login of its own, else the model',
+  ),
   optimize: z
     .enum(optimizedParts)
     .default('body')

@@ -92,6 +92,8 @@ async function performRollout(task: string, text: string | null): Promise<Rollou
   const end = await createRehearsalAgent().run({
     workspace: room.app,
     home: room.logs,
+    host: { workspace: room.app, home: room.logs, logDir: room.logs },
+    model: null,
     skillDir: text === null ? null : room.skill,
     instruction: instructionOf(task),
     logDir: room.logs,

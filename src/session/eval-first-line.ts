@@ -1,3 +1,4 @@
+import { agentName } from '../config/agent.ts';
 import { type Difference, differences } from '../config/differences.ts';
 import { modelName } from '../config/model.ts';
 import type { Config } from '../config/schema.ts';
@@ -44,7 +45,7 @@ export function armKey(skill: SeedSkill | null): string {
 export function evalEnvironment(config: Config): EventOf<'eval.created'>['environment'] {
   return {
     backend: config.backend,
-    agent: config.agent,
+    agent: agentName(config.agent),
     model: config.model === null ? null : modelName(config.model),
     passThreshold: config.gate.passThreshold,
     fingerprint: environmentFingerprint(config, ''),

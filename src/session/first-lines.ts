@@ -1,5 +1,8 @@
+import { agentName } from '../config/agent.ts';
 import { checkConfig } from '../config/load.ts';
 import { modelIdentity, modelName } from '../config/model.ts';
+import { noPreloads } from '../config/preloads.ts';
+import { sandboxConfig } from '../config/sandbox.ts';
 import type { Config } from '../config/schema.ts';
 import type { LoopPlan } from '../engine/plan.ts';
 import { ENGINE, KNOWN_RULES, loopRule, RULES } from '../engine/rules.ts';
@@ -45,7 +48,33 @@ export function environmentFingerprint(config: Config, bundle: string): string {
   const { backend, agent, timeouts, gate, optimize } = config;
   const model = config.model === null ? null : modelIdentity(config.model);
   const measured = [backend, agent, model, timeouts, gate.passThreshold, bundle];
-  return shortHash(JSON.stringify(optimize === 'body' ? measured : [...measured, TRIGGER_FORM]), 8);
+  const surroundings = surroundingsOf(config);
+  return shortHash(
+    JSON.stringify([
+      ...measured,
+      ...(optimize === 'body' ? [] : [TRIGGER_FORM]),
+      ...(Object.keys(surroundings).length === 0 ? [] : [surroundings]),
+    ]),
+    8,
+  );
+}
+
+/** What surrounds an agent, as far as it is not as it is by default: sessions from before these keys keep their names. */
+function surroundingsOf({ login, agentLimits, sandbox, preloads }: Config): Readonly<Record<string, unknown>> {
+  const { kind: _kind, keepMb: _keep, ...walls } = sandbox;
+  const { kind: _, keepMb: __, ...usual } = sandboxConfig.parse({});
+  const all = { login, agentLimits, walls, preloads };
+  const byDefault: typeof all = {
+    login: 'key',
+    agentLimits: { requests: null, tokens: null, usd: null },
+    walls: usual,
+    preloads: noPreloads,
+  };
+  return Object.fromEntries(
+    Object.entries(all).filter(
+      ([key, value]) => JSON.stringify(value) !== JSON.stringify(byDefault[key as keyof typeof all]),
+    ),
+  );
 }
 
 /** How it is asked which skill a model would open; a new form is another environment. */
@@ -75,7 +104,7 @@ export function requireShown(config: Config): void {
   if (config.optimize === 'body' || config.backend === 'chat') return;
   throw fail(
     'config',
-    `the agent ${config.agent} on the backend ${config.backend} does not show whether it opened the skill because of its description, so a description can’t be optimized with it`,
+    `the agent ${agentName(config.agent)} on the backend ${config.backend} does not show whether it opened the skill because of its description, so a description can’t be optimized with it`,
     'optimize',
     'set "backend": "chat" with a "model" and a prompt pack, or "optimize": "body"',
   );
@@ -121,7 +150,7 @@ export function createdEvent(o: CreateOptions): EventOf<'session.created'> {
     },
     environment: {
       backend: config.backend,
-      agent: config.agent,
+      agent: agentName(config.agent),
       model: config.model === null ? null : modelName(config.model),
       passThreshold: config.gate.passThreshold,
       fingerprint: environmentFingerprint(config, o.skill.bundle),

@@ -1,3 +1,5 @@
+import type { Failure } from '../../ports/failure.ts';
+import type { Protocol } from '../../ports/gateway.ts';
 import type { ExitCause, Reading, UnscoredReason } from '../../ports/outcome.ts';
 import type { Finding } from '../../ports/preflight.ts';
 import type { FolderTask } from '../../ports/task.ts';
@@ -26,12 +28,39 @@ export type AgentCommandOptions = {
   readonly timeoutMs?: number;
 };
 
-/** All that an agent may know of one rollout. */
+/** The model of a rollout as an agent's processes reach it: through the gateway, with a key that is good for nothing else. */
+export type AgentModel = {
+  /** `provider/model`. */
+  readonly id: string;
+  /** The model as the service names it. */
+  readonly name: string;
+  /** Base URL without `/v1` and without a slash at its end; Chat Completions and Responses want `/v1` behind it. */
+  readonly baseUrl: string;
+  readonly key: string;
+  /** The APIs that answer there. */
+  readonly protocols: readonly Protocol[];
+  /** Tokens that the model takes in all, and writes at most; null = not known. */
+  readonly contextTokens: number | null;
+  readonly maxOutputTokens: number | null;
+};
+
+/** Folders of a rollout as this program sees them. Without a sandbox they are those that the agent sees. */
+export type HostFolders = {
+  readonly workspace: string;
+  readonly home: string;
+  readonly logDir: string;
+};
+
+/** All that an agent may know of one rollout. Paths are as its processes see them, unless it says otherwise. */
 export type AgentRun = {
   /** Where it works; the current folder of its commands. */
   readonly workspace: string;
   /** Private home, empty at the start. */
   readonly home: string;
+  /** Where this program writes what the agent is to find, and reads what it left; nothing there is followed or run. */
+  readonly host: HostFolders;
+  /** Null: the agent calls no model through the gateway (programs, its own login, one that calls it by itself). */
+  readonly model: AgentModel | null;
   /** Folder that holds SKILL.md and its bundled files, read-only. Null: the no-skill arm, or `takesSkill` is false. */
   readonly skillDir: string | null;
   readonly instruction: string;
@@ -64,9 +93,28 @@ export type AgentEnd = {
   readonly usage: Usage;
   /** Did it read the skill? Null = this agent can't tell, or there was none. */
   readonly read: Reading;
+  /** Was it offered the skill, by its own account? Absent or null = it can't tell. */
+  readonly visible?: Reading;
+  /** What is never an outcome, told by the agent alone (a login that is refused or used up); absent = nothing. */
+  readonly failure?: Failure | undefined;
   /** True once it is known to have acted: output tokens > 0 where they are reported, else at least one action. */
   readonly didWork: boolean;
 };
+
+/** A file or folder of this machine that an agent's processes have to see, at its own path, read-only. */
+export type HostPath = string;
+
+/** What an agent needs around it beyond the task. */
+export type AgentNeeds = {
+  /** Its own program, its interpreter, and what they load. */
+  readonly show: readonly HostPath[];
+  /** Folders that stand first on the PATH of its processes. */
+  readonly path: readonly string[];
+  /** It talks to its vendor by itself: without a network it can't work. */
+  readonly network: boolean;
+};
+
+export const noNeeds: AgentNeeds = { show: [], path: [], network: false };
 
 /**
  * An agent on the local backend: one file, one line in `index.ts`. `run` throws a `SkilloptError` with code `auth`,
@@ -78,6 +126,10 @@ export interface Agent {
   readonly takesSkill: boolean;
   /** Where it looks for skills by itself. Empty when it goes by `AgentRun.skillDir` alone. */
   readonly skillMounts: readonly SkillMount[];
+  /** It calls its model through the gateway by this API; absent = it does not. Of several the first that the model speaks. */
+  readonly speaks?: readonly Protocol[];
+  /** Absent = nothing but the system. */
+  needs?(): Promise<AgentNeeds>;
   /** Version of what runs, as it stands in each outcome. */
   version(): Promise<string>;
   preflight(): Promise<readonly Finding[]>;

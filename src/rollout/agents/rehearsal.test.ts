@@ -31,6 +31,8 @@ function runFor(
   return {
     workspace,
     home: dir,
+    host: { workspace, home: dir, logDir: dir },
+    model: null,
     skillDir: skill === null ? null : dir,
     instruction,
     logDir: dir,

@@ -72,6 +72,8 @@ async function phases(rollout: Rollout): Promise<Work> {
     {
       workspace: folders.workspace,
       home: folders.home,
+      host: { workspace: folders.workspace, home: folders.home, logDir: folders.agentLogs },
+      model: null,
       skillDir: mount?.dir ?? null,
       instruction: task.instruction,
       logDir: folders.agentLogs,

@@ -1,0 +1,88 @@
+import type { Protocol } from '../../../ports/gateway.ts';
+import type { Reading } from '../../../ports/outcome.ts';
+import type { TrajectoryStep } from '../../../ports/trajectory.ts';
+import type { Usage } from '../../../ports/usage.ts';
+import type { AgentModel, SkillMount } from '../agent.ts';
+
+/** What a coding agent is started with in one rollout. Paths are as its processes see them. */
+export type CliSeat = {
+  readonly workspace: string;
+  readonly home: string;
+  readonly temp: string;
+  readonly logDir: string;
+  /** Name of the mounted skill; null = none. */
+  readonly skillName: string | null;
+  /** Null: it is let in by its own login. */
+  readonly model: AgentModel | null;
+  /** Of what the agent speaks, the first API that the model answers in; null without a model. */
+  readonly protocol: Protocol | null;
+  /** The model's name where it is let in by its own login; null = the agent's own choice. */
+  readonly modelName: string | null;
+  /** Most turns or requests, for agents that have such a switch; null = none. */
+  readonly maxTurns: number | null;
+  readonly maxUsd: number | null;
+  readonly timeoutMs: number;
+  /** What is wanted beside the skill: each kind writes it in its own form. */
+  readonly mcp: Readonly<Record<string, McpLaunch>>;
+};
+
+/** An MCP server as an agent's config names it; `env` has values of what the rollout's environment holds by these names. */
+export type McpLaunch =
+  | { readonly kind: 'stdio'; readonly command: readonly string[]; readonly env: readonly string[] }
+  | { readonly kind: 'http'; readonly url: string };
+
+/** How a coding agent is started: the instruction goes to its stdin. */
+export type CliLaunch = {
+  /** Arguments behind the program. */
+  readonly args: readonly string[];
+  readonly env: Readonly<Record<string, string>>;
+  /** Files written before the start, by path below the home. */
+  readonly homeFiles: Readonly<Record<string, string>>;
+};
+
+/** What kept an agent from its end, by its own account. `limit` = a turn or budget limit of its own. */
+export type CliTrouble = {
+  readonly kind: 'auth' | 'quota' | 'rate-limit' | 'provider' | 'model-not-found' | 'crash' | 'limit';
+  /** One line for people. */
+  readonly detail: string;
+  /** A login's window is used up until then (ISO 8601); absent = not told. */
+  readonly resetsAt?: string | undefined;
+};
+
+/** What an agent's output says. Whole texts, never cut. */
+export type CliReading = {
+  readonly steps: readonly TrajectoryStep[];
+  readonly finalText: string;
+  /** By its own sums; null where it tells nothing. */
+  readonly usage: Usage;
+  /** The skill was offered, and its body was opened; null = the output does not tell. */
+  readonly visible: Reading;
+  readonly read: Reading;
+  readonly trouble: CliTrouble | null;
+  /** Its last event was there: it came to its own end. */
+  readonly ended: boolean;
+};
+
+/**
+ * One coding agent: how it is started and what its output means. Everything is measured for `tested`, the version named;
+ * `parse` is pure, takes whatever a killed process left, and never throws.
+ */
+export type CliKind = {
+  readonly name: string;
+  /** The program looked for on PATH. */
+  readonly program: string;
+  /** The npm package that brings it, for the fix where it is missing. */
+  readonly npmPackage: string;
+  readonly tested: string;
+  /** Least version of Node that its launcher needs; null = a native program. */
+  readonly node: string | null;
+  /** Other programs that have to be on PATH, with what goes wrong without them. */
+  readonly alsoNeeds: readonly { readonly program: string; readonly why: string }[];
+  readonly speaks: readonly Protocol[];
+  readonly skillMounts: readonly SkillMount[];
+  /** Arguments by which it prints its version. */
+  readonly versionArgs: readonly string[];
+  launch(seat: CliSeat): CliLaunch;
+  /** `skillName` null = no skill was mounted. */
+  parse(output: { readonly stdout: string; readonly stderr: string; readonly skillName: string | null }): CliReading;
+};
