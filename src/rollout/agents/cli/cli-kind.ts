@@ -63,6 +63,24 @@ export type CliReading = {
   readonly ended: boolean;
 };
 
+/** How an agent is let in by the user's own login: nothing of it may be written to a log or outlive the rollout. */
+export type CliLogin = {
+  /** Variables and files (by path below the home) that the agent is given in place of a key. */
+  readonly env: Readonly<Record<string, string>>;
+  readonly homeFiles: Readonly<Record<string, string>>;
+  /** Values that must never be shown. */
+  readonly secrets: readonly string[];
+};
+
+export type CliLoginOptions = {
+  /** The user's own home and environment. */
+  readonly hostHome: string;
+  readonly variables: Readonly<Record<string, string | undefined>>;
+  /** How long the login has to hold from now on, in milliseconds. */
+  readonly outlivesMs: number;
+  readonly nowMs: number;
+};
+
 /**
  * One coding agent: how it is started and what its output means. Everything is measured for `tested`, the version named;
  * `parse` is pure, takes whatever a killed process left, and never throws.
@@ -82,6 +100,11 @@ export type CliKind = {
   readonly skillMounts: readonly SkillMount[];
   /** Arguments by which it prints its version. */
   readonly versionArgs: readonly string[];
+  /**
+   * The user's own login without what would log the user out (no refresh token): null = this agent has none that can be
+   * taken. Throws `auth` with the fix where there is none, or where it does not hold long enough.
+   */
+  readonly login: ((o: CliLoginOptions) => Promise<CliLogin>) | null;
   launch(seat: CliSeat): CliLaunch;
   /** `skillName` null = no skill was mounted. */
   parse(output: { readonly stdout: string; readonly stderr: string; readonly skillName: string | null }): CliReading;
