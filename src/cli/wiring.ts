@@ -183,10 +183,19 @@ function backendOf(session: Measured, model: Model | null, o: BackendOptions): R
         ],
         defaultAgentTimeoutSec: config.timeouts.agentSec ?? AGENT_TIMEOUT_SEC,
         variables: env,
+        gateway: null,
+        agentLimits: config.agentLimits,
+        modelTokens: modelTokens(config),
       });
     default:
       return config.backend satisfies never;
   }
+}
+
+/** What a config says of how much its model takes and writes. */
+function modelTokens({ model }: Config): { readonly context: number | null; readonly output: number | null } {
+  const settings = model === null ? null : modelSettings(model);
+  return { context: settings?.contextTokens ?? null, output: settings?.maxOutputTokens ?? null };
 }
 
 /** What an agent of the backend `local` is made from. */

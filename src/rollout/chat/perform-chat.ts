@@ -7,12 +7,12 @@ import { noUsage, type Usage, unknownUsage } from '../../ports/usage.ts';
 import { maxSearched } from '../checks/answer.ts';
 import { formProblems } from '../checks/form.ts';
 import { failureOf } from '../local/errors.ts';
+import { troubleOf } from '../model-trouble.ts';
 import type { RawTrajectory } from '../trajectory.ts';
 import { type Triggers, triggersOf } from '../trigger/triggers.ts';
 import { type Asked, askModel } from './ask-model.ts';
 import { chatRequest, userText } from './chat-request.ts';
 import { judgeAnswer } from './judge.ts';
-import { troubleOf } from './model-trouble.ts';
 import type { ChatOptions } from './options.ts';
 
 /** What one rollout came to. `usage` of what is no outcome: absent = nothing that is known. */

@@ -86,9 +86,9 @@ export class LocalRollouts implements Rollouts {
 
     switch (work.kind) {
       case 'cancelled':
-        return { kind: 'cancelled', key };
+        return { kind: 'cancelled', key, usage: work.usage };
       case 'failed':
-        return { kind: 'failed', key, failure: work.failure };
+        return { kind: 'failed', key, failure: work.failure, usage: work.usage };
       case 'done': {
         const { usage, exit } = work;
         const places = placesOf(folders);

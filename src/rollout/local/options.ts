@@ -1,3 +1,4 @@
+import type { Gateway, GatewayLimits } from '../../ports/gateway.ts';
 import type { Finding } from '../../ports/preflight.ts';
 import type { FolderTask } from '../../ports/task.ts';
 import type { Agent } from '../agents/agent.ts';
@@ -34,6 +35,12 @@ export type LocalOptions = {
   readonly variables: Readonly<Record<string, string | undefined>>;
   /** Existing folder under which each rollout gets its own: the system's temporary folder. */
   readonly tempRoot: string;
+  /** Between agents that call a model and that model; null = no agent here does so by itself. */
+  readonly gateway: Gateway | null;
+  /** What one rollout may spend there. */
+  readonly agentLimits: GatewayLimits;
+  /** Tokens that the model takes in all, and writes at most, for agents that ask; null = not known. */
+  readonly modelTokens: { readonly context: number | null; readonly output: number | null };
   /** Time between TERM and KILL; default 2 s. */
   readonly graceMs?: number;
 };

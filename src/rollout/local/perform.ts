@@ -13,6 +13,7 @@ import { cleanEnvironment, resolveVariables } from './environment.ts';
 import { diskFull, failureOf, isDiskFull } from './errors.ts';
 import type { Folders } from './folders.ts';
 import type { LaunchContext } from './launch.ts';
+import { modelSeat, told, witnessed } from './model-seat.ts';
 import type { LocalOptions, WorkspaceCopy } from './options.ts';
 import { fillWorkspace } from './prepare.ts';
 import { type AgentOutcome, runAgent } from './run.ts';
@@ -28,8 +29,8 @@ export type Work =
       readonly usage: Usage;
       readonly exit: ExitCause;
     }
-  | { readonly kind: 'cancelled' }
-  | { readonly kind: 'failed'; readonly failure: Failure };
+  | { readonly kind: 'cancelled'; readonly usage?: Usage }
+  | { readonly kind: 'failed'; readonly failure: Failure; readonly usage?: Usage };
 
 /** All that one rollout is made of. */
 export type Rollout = {
@@ -67,13 +68,20 @@ async function phases(rollout: Rollout): Promise<Work> {
   if (context.cancelled.aborted) return { kind: 'cancelled' };
 
   onPhase('agent');
-  const agent = await runAgent(
+  const at = modelSeat(options, {
+    rollout: request.key,
+    skill,
+    folders,
+    signal: context.cancelled,
+    origin: null,
+  });
+  const ran = await runAgent(
     options.agent,
     {
       workspace: folders.workspace,
       home: folders.home,
       host: { workspace: folders.workspace, home: folders.home, logDir: folders.agentLogs },
-      model: null,
+      model: at?.model ?? null,
       skillDir: mount?.dir ?? null,
       instruction: task.instruction,
       logDir: folders.agentLogs,
@@ -82,7 +90,12 @@ async function phases(rollout: Rollout): Promise<Work> {
       timeoutMs: (task.agentTimeoutSec ?? options.defaultAgentTimeoutSec) * 1000,
     },
     context,
-  );
+    at?.lease ?? null,
+  ).finally(() => at?.lease.close());
+  const seen = at === null ? told(ran.end) : witnessed(ran.end, at, skill !== null);
+  if (context.cancelled.aborted) return { kind: 'cancelled', ...spentBy(seen.kind === 'end' ? seen.end : seen) };
+  if (seen.kind === 'failed') return seen;
+  const agent: AgentOutcome = { ...ran, end: seen.end };
   try {
     return await judge(rollout, agent, mount, cleanEnvironment(options.hostEnv, forVerifier, folders));
   } catch (error) {
@@ -90,6 +103,11 @@ async function phases(rollout: Rollout): Promise<Work> {
     // The agent ran: what it did is kept, whatever became of its verdict.
     return workOf(rollout, agent, outcomeOfError(error, folders), null);
   }
+}
+
+/** What a rollout without an outcome has spent; nothing is said where no model was asked. */
+function spentBy({ usage }: { readonly usage: Usage }): { readonly usage?: Usage } {
+  return usage.requests === 0 ? {} : { usage };
 }
 
 /** From the agent's end to the outcome. */
@@ -103,7 +121,7 @@ async function judge(
   const { task, skill } = request;
   // What the agent left running must be gone before the tests come into being.
   await reapRollout(context.mark);
-  if (context.cancelled.aborted) return { kind: 'cancelled' };
+  if (context.cancelled.aborted) return { kind: 'cancelled', ...spentBy(agent.end) };
   const changed = mount !== null && skillChanged(mount);
   if (mount !== null) await unlinkSkill(mount);
 
@@ -112,7 +130,8 @@ async function judge(
 
   onPhase('verifier');
   const verifier = await runVerifier(task, folders, env, context);
-  if (verifier.kind === 'ended' && verifier.end.cause === 'cancelled') return { kind: 'cancelled' };
+  if (verifier.kind === 'ended' && verifier.end.cause === 'cancelled')
+    return { kind: 'cancelled', ...spentBy(agent.end) };
   const ownPath = taskPath(task.env.environment, task.env.verifier);
   const outcome = outcomeOf(agent, verifier, {
     hasSkill: skill !== null,

@@ -1,3 +1,4 @@
+import type { GatewayLease } from '../../ports/gateway.ts';
 import { unknownUsage } from '../../ports/usage.ts';
 import type { ProcessEnd } from '../../process/process-end.ts';
 import { longestTimerMs } from '../../process/run-process.ts';
@@ -16,40 +17,39 @@ export type AgentSeat = Omit<AgentRun, 'run' | 'signal'>;
 const handBackMs = 3_000;
 
 /**
- * Runs the agent under its deadline. An agent that does not come back after deadline or cancel is given up: it can
+ * Runs the agent under its deadline, which stands still while the gateway waits for the provider's sake. It ends early
+ * where the gateway says that the rollout gets no further. An agent that does not come back after deadline or cancel is given up: it can
  * start nothing any more. Throws only what is never an outcome (see `failureOf`): also, whatever the agent made of it,
  * that the system had no room for one of its commands.
  */
-export async function runAgent(agent: Agent, seat: AgentSeat, context: LaunchContext): Promise<AgentOutcome> {
-  const deadlineAt = performance.now() + seat.timeoutMs;
+export async function runAgent(
+  agent: Agent,
+  seat: AgentSeat,
+  context: LaunchContext,
+  lease: Pick<GatewayLease, 'stopped' | 'onWait'> | null = null,
+): Promise<AgentOutcome> {
   const controller = new AbortController();
-  let timedOut = false;
+  const deadline = new Deadline(seat.timeoutMs, () => controller.abort());
   let over = false;
   const refusals: ProcessEnd[] = [];
-  const timer = setTimeout(
-    () => {
-      timedOut = true;
-      controller.abort();
-    },
-    Math.min(seat.timeoutMs, longestTimerMs),
-  );
-  const onCancel = () => controller.abort();
-  context.cancelled.addEventListener('abort', onCancel, { once: true });
-  if (context.cancelled.aborted) controller.abort();
+  const stop = () => controller.abort();
+  const stops = [context.cancelled, ...(lease === null ? [] : [lease.stopped])];
+  for (const signal of stops) {
+    signal.addEventListener('abort', stop, { once: true });
+    if (signal.aborted) stop();
+  }
+  lease?.onWait((ms) => deadline.extend(ms));
 
   const run = async (command: readonly [string, ...string[]], options: AgentCommandOptions = {}) => {
-    const leftMs = deadlineAt - performance.now();
-    if (over || leftMs <= 0) return refused;
+    if (over || controller.signal.aborted) return refused;
     const { timeoutMs, env, cwd, ...rest } = options;
-    const ended = await launch(context, {
-      ...rest,
-      command,
-      cwd: cwd ?? seat.workspace,
-      env: { ...seat.env, ...env },
-      timeoutMs: Math.min(timeoutMs ?? leftMs, leftMs),
-    });
+    const ended = await launch(
+      { ...context, cancelled: controller.signal },
+      { ...rest, command, cwd: cwd ?? seat.workspace, env: { ...seat.env, ...env }, timeoutMs: timeoutMs ?? null },
+    );
     if (ended.systemRefused) refusals.push(ended);
-    return ended;
+    // our own record says what ended it
+    return ended.cause === 'cancelled' && !context.cancelled.aborted ? { ...ended, cause: 'timeout' as const } : ended;
   };
 
   const aborted = new Promise<void>((resolve) => {
@@ -61,12 +61,50 @@ export async function runAgent(agent: Agent, seat: AgentSeat, context: LaunchCon
     const first = await Promise.race([working, aborted]);
     const end = first ?? (await within(working, context.graceMs + handBackMs)) ?? neverCameBack;
     refusals.forEach(demandStarted);
-    return { end, timedOut: timedOut || end.exit === 'timeout' };
+    const wasStopped = lease?.stopped.aborted === true && !deadline.isOver;
+    return { end, timedOut: deadline.isOver || (end.exit === 'timeout' && !wasStopped) };
   } finally {
     over = true;
-    clearTimeout(timer);
-    context.cancelled.removeEventListener('abort', onCancel);
+    deadline.clear();
+    for (const signal of stops) signal.removeEventListener('abort', stop);
     controller.abort();
+  }
+}
+
+/** The moment at which an agent's time is up; it can be moved on. */
+class Deadline {
+  isOver = false;
+  #at: number;
+  #timer: ReturnType<typeof setTimeout>;
+
+  constructor(
+    ms: number,
+    private readonly onOver: () => void,
+  ) {
+    this.#at = performance.now() + ms;
+    this.#timer = this.#set();
+  }
+
+  extend(ms: number): void {
+    if (this.isOver) return;
+    this.#at += ms;
+    clearTimeout(this.#timer);
+    this.#timer = this.#set();
+  }
+
+  clear(): void {
+    clearTimeout(this.#timer);
+  }
+
+  #set(): ReturnType<typeof setTimeout> {
+    const leftMs = Math.max(0, this.#at - performance.now());
+    return setTimeout(
+      () => {
+        this.isOver = true;
+        this.onOver();
+      },
+      Math.min(leftMs, longestTimerMs),
+    );
   }
 }
 

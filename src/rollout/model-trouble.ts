@@ -1,5 +1,6 @@
-import type { ModelError } from '../../ports/model.ts';
-import type { UnscoredReason } from '../../ports/outcome.ts';
+import type { Failure } from '../ports/failure.ts';
+import type { ModelErrorKind } from '../ports/model.ts';
+import type { UnscoredReason } from '../ports/outcome.ts';
 
 /**
  * What a failed call means for its rollout. `stop` is no outcome: the next call would meet it too. `unscored` is the
@@ -10,7 +11,7 @@ export type Trouble =
   | { readonly kind: 'unscored'; readonly reason: UnscoredReason }
   | { readonly kind: 'too-long' };
 
-export function troubleOf(error: ModelError): Trouble {
+export function troubleOf(error: { readonly kind: ModelErrorKind; readonly failure: Failure }): Trouble {
   switch (error.kind) {
     case 'auth':
     case 'quota':
