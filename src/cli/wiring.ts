@@ -184,6 +184,7 @@ function backendOf(session: Measured, model: Model | null, o: BackendOptions): R
         defaultAgentTimeoutSec: config.timeouts.agentSec ?? AGENT_TIMEOUT_SEC,
         variables: env,
         gateway: null,
+        keep: null,
         agentLimits: config.agentLimits,
         modelTokens: modelTokens(config),
       });

@@ -10,9 +10,10 @@ import { reapRollout, removeFolder, sweepSession } from './clean.ts';
 import { markName } from './environment.ts';
 import { failureToStart } from './errors.ts';
 import { type Folders, placesOf } from './folders.ts';
+import { isWorthKeeping, Keeper } from './keep.ts';
 import type { LaunchContext } from './launch.ts';
 import type { LocalOptions, WorkspaceCopy } from './options.ts';
-import { performWork } from './perform.ts';
+import { performWork, type Work } from './perform.ts';
 import { localPreflight } from './preflight.ts';
 import { makeFolders } from './prepare.ts';
 
@@ -28,10 +29,12 @@ export class LocalRollouts implements Rollouts {
   readonly batches = false;
   readonly #options: LocalOptions;
   readonly #copies = new Map<string, Promise<readonly WorkspaceCopy[]>>();
+  readonly #keeper: Keeper | null;
   #version: string | null = null;
 
   constructor(options: LocalOptions) {
     this.#options = options;
+    this.#keeper = options.keep === null ? null : new Keeper(options.keep);
   }
 
   preflight(): Promise<readonly Finding[]> {
@@ -82,7 +85,7 @@ export class LocalRollouts implements Rollouts {
     };
     const work = await performWork({ request, folders, context, options: this.#options, copies, onPhase });
     onPhase('clean');
-    const problem = await clean(context, folders);
+    const problems = [await this.#keep(work, folders, request), await clean(context, folders)];
 
     switch (work.kind) {
       case 'cancelled':
@@ -93,13 +96,20 @@ export class LocalRollouts implements Rollouts {
         const { usage, exit } = work;
         const places = placesOf(folders);
         const outcome = keptOutcome(work.outcome, [...places, { path: request.task.dir, name: '<task>' }]);
-        const trajectory = keptTrajectory(work.raw, places, problem);
+        const trajectory = keptTrajectory(work.raw, places, problems);
         const durationMs = performance.now() - startedAt;
         return { kind: 'finished', key, result: { outcome, trajectory, usage, exit, durationMs, versions } };
       }
       default:
         return work satisfies never;
     }
+  }
+
+  /** Keeps what a failed rollout left. Returns why it could not, for people. */
+  async #keep(work: Work, folders: Folders, { key, task }: RolloutRequest): Promise<string | null> {
+    if (this.#keeper === null || work.kind !== 'done' || !isWorthKeeping(work.outcome)) return null;
+    const problem = await this.#keeper.keep(folders, { key, task: task.id, outcome: work.outcome });
+    return problem === null ? null : `The workspace of this rollout was not kept: ${problem}.`;
   }
 
   /** Why this rollout must not be started at all; null = it may. */
@@ -156,10 +166,10 @@ async function clean(context: LaunchContext, folders: Folders): Promise<string |
   return problems.length === 0 ? null : problems.join(' ');
 }
 
-function keptTrajectory(raw: RawTrajectory | null, places: readonly Place[], problem: string | null) {
+function keptTrajectory(raw: RawTrajectory | null, places: readonly Place[], problems: readonly (string | null)[]) {
   if (raw === null) return null;
-  const steps = problem === null ? raw.steps : [...raw.steps, { kind: 'note', text: problem } as const];
-  return normalizedTrajectory({ ...raw, steps }, places);
+  const notes = problems.flatMap((text) => (text === null ? [] : [{ kind: 'note', text } as const]));
+  return normalizedTrajectory({ ...raw, steps: [...raw.steps, ...notes] }, places);
 }
 
 /** A detail is a line for people: longer ones are messages of programs. */

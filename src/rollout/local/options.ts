@@ -2,6 +2,7 @@ import type { Gateway, GatewayLimits } from '../../ports/gateway.ts';
 import type { Finding } from '../../ports/preflight.ts';
 import type { FolderTask } from '../../ports/task.ts';
 import type { Agent } from '../agents/agent.ts';
+import type { KeepOptions } from './keep.ts';
 
 /** One thing to copy into a workspace, in the order given; a folder stands for its content. */
 export type WorkspaceCopy = {
@@ -41,6 +42,8 @@ export type LocalOptions = {
   readonly agentLimits: GatewayLimits;
   /** Tokens that the model takes in all, and writes at most, for agents that ask; null = not known. */
   readonly modelTokens: { readonly context: number | null; readonly output: number | null };
+  /** Where workspaces of failed rollouts are kept; null = nowhere. */
+  readonly keep: KeepOptions | null;
   /** Time between TERM and KILL; default 2 s. */
   readonly graceMs?: number;
 };
