@@ -1,5 +1,6 @@
 import { Command } from 'commander';
 import { VERSION } from '../version.ts';
+import { cleanCommand } from './commands/clean.ts';
 import { configCommand } from './commands/config.ts';
 import { demoCommand } from './commands/demo.ts';
 import { evalCommand } from './commands/eval.ts';
@@ -39,6 +40,7 @@ export function makeProgram(context: CommandContext): Command {
     forkCommand,
     tryCommand,
     configCommand,
+    cleanCommand,
     lintCommand,
     importCommand,
   ])

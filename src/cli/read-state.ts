@@ -45,6 +45,18 @@ export function shownDir(dir: string): string {
   return path.startsWith('..') ? dir : path;
 }
 
+/** The id of the session or eval whose log this is; null = there is no log. */
+export function idIn(log: string): string | null {
+  if (!existsSync(log)) return null;
+  const reader = readLog(log);
+  const first = reader.next();
+  if (first.done) return null;
+  reader.return({} as never);
+  const { event } = first.value;
+  if (event.type === 'session.created') return event.session;
+  return event.type === 'eval.created' ? event.eval : null;
+}
+
 /** What a session's log says, without opening the session for work. */
 export function readState(dir: string): { readonly state: RunState; readonly head: Head } {
   const { log } = sessionPaths(dir);

@@ -15,6 +15,8 @@ export function evalPaths(dir: string) {
     skills: join(hidden, 'skills'),
     skill: (arm: string, name: string) => join(hidden, 'skills', arm, name),
     texts: join(hidden, 'texts'),
+    workspaces: join(hidden, 'workspaces'),
+    preloads: join(hidden, 'preloads'),
     /** What is read of the sources grows here, until it is known to be new. */
     next: join(hidden, 'next'),
   };

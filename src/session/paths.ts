@@ -17,6 +17,10 @@ export function sessionPaths(dir: string) {
     skillRoot: join(hidden, 'skill'),
     pack: join(hidden, 'pack'),
     texts: join(hidden, 'texts'),
+    /** What failed rollouts left, to be looked at. */
+    workspaces: join(hidden, 'workspaces'),
+    /** What was built once for all rollouts. */
+    preloads: join(hidden, 'preloads'),
   };
 }
 export type SessionPaths = ReturnType<typeof sessionPaths>;

@@ -77,6 +77,19 @@ export async function sweepSession(sessionId: string, tempRoot: string): Promise
   return lines;
 }
 
+/** Sessions whose rollouts left folders that nobody has touched for so long. */
+export async function sessionsLeft(tempRoot: string, untouchedMs: number, nowMs: number): Promise<readonly string[]> {
+  const names = await readdir(tempRoot).catch(() => []);
+  const found = names.flatMap((name) => {
+    const [, session] = /^skillopt-(.+)-[0-9a-f]{12}-[A-Za-z0-9]{6}$/.exec(name) ?? [];
+    return session === undefined ? [] : [{ session, path: join(tempRoot, name) }];
+  });
+  const stats = await Promise.all(found.map(({ path }) => lstat(path).catch(() => null)));
+  const isOld = (session: string) =>
+    found.every((one, at) => one.session !== session || nowMs - (stats[at]?.mtimeMs ?? nowMs) > untouchedMs);
+  return [...new Set(found.map(({ session }) => session))].filter(isOld).sort();
+}
+
 type Left = MarkedPlace & { readonly ours: boolean };
 
 async function foldersLeft(sessionId: string, tempRoot: string): Promise<readonly Left[]> {

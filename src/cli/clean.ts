@@ -1,0 +1,55 @@
+import { existsSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { resolve } from 'node:path';
+import { takeLock } from '../journal/lock.ts';
+import { fail } from '../ports/failure.ts';
+import { sessionsLeft, sweepSession } from '../rollout/local/clean.ts';
+import { removeKept } from '../rollout/local/keep.ts';
+import { evalPaths } from '../session/eval-paths.ts';
+import { sessionPaths } from '../session/paths.ts';
+import type { CleanOptions } from './commands/clean.ts';
+import type { CommandContext } from './context.ts';
+import { idIn } from './read-state.ts';
+
+const DAY_MS = 86_400_000;
+
+/** What was ended and removed, for people, and the bytes of kept workspaces. */
+type Cleaned = { readonly removed: readonly string[]; readonly keptBytes: number };
+
+/** Ends and removes what rollouts left. Throws `session-busy` while another process works there. */
+export async function clean(dir: string, options: CleanOptions, context: CommandContext): Promise<void> {
+  const { removed, keptBytes } = options.temp ? await cleanTemp() : await cleanDir(resolve(dir), options);
+  const kept = keptBytes === 0 ? [] : [`removed     ${(keptBytes / 1e6).toFixed(1)} MB of kept workspaces`];
+  const lines = [...removed.map((one) => `removed     ${one}`), ...kept];
+  context.io.result({ removed, keptBytes }, lines.length === 0 ? ['nothing     was left'] : lines);
+}
+
+async function cleanDir(dir: string, { preloads }: CleanOptions): Promise<Cleaned> {
+  const places = [sessionPaths(dir), evalPaths(dir)].filter(({ hidden }) => existsSync(hidden));
+  if (places.length === 0)
+    throw fail('usage', 'neither a session nor an eval lies here', dir, 'name the directory of one, or clean --temp');
+  const removed: string[] = [];
+  let keptBytes = 0;
+  for (const paths of places) {
+    const lock = takeLock(paths.hidden);
+    try {
+      const id = idIn(paths.log);
+      if (id !== null) removed.push(...(await sweepSession(id, tmpdir())));
+      keptBytes += await removeKept(paths.workspaces);
+      if (preloads && existsSync(paths.preloads)) {
+        rmSync(paths.preloads, { recursive: true, force: true });
+        removed.push(`what was installed in ${paths.preloads}`);
+      }
+    } finally {
+      lock.release();
+    }
+  }
+  return { removed, keptBytes };
+}
+
+async function cleanTemp(): Promise<Cleaned> {
+  const removed: string[] = [];
+  for (const session of await sessionsLeft(tmpdir(), DAY_MS, Date.now()))
+    removed.push(...(await sweepSession(session, tmpdir())));
+  return { removed, keptBytes: 0 };
+}
