@@ -19,12 +19,13 @@ import { NO_IMPROVEMENT } from './exit-codes.ts';
 import { ReportedFailure } from './io.ts';
 import { environment, flagsOf } from './layered-config.ts';
 import { type LiveLine, liveLine } from './live-line.ts';
+import { learner } from './local-backend.ts';
 import { priced } from './models.ts';
 import { shownDir } from './read-state.ts';
 import { renderEvaluation, summaryOf } from './render-eval.ts';
 import { skillCommands } from './skill-commands.ts';
 import { tellingWaits } from './waits.ts';
-import { learner, preflight, redactor, sessionParts, taskNotes, wiredEval, workersOf } from './wiring.ts';
+import { preflight, redactor, sessionParts, taskNotes, wiredEval, workersOf } from './wiring.ts';
 
 const TICK_MS = 1_000;
 

@@ -13,6 +13,7 @@ import { begin } from './begin.ts';
 import { removeUnmeasured } from './begin-anew.ts';
 import { type Io, ReportedFailure } from './io.ts';
 import { leaksOf } from './leaks.ts';
+import { learner } from './local-backend.ts';
 import { priced } from './models.ts';
 import { powerOf } from './power-of.ts';
 import { shownDir } from './read-state.ts';
@@ -20,7 +21,7 @@ import type { Show } from './show.ts';
 import { skillCommands } from './skill-commands.ts';
 import type { Stage } from './stage.ts';
 import type { Surface } from './surface.ts';
-import { learner, preflight, redactor, sessionParts, taskNotes, wired, workersOf } from './wiring.ts';
+import { preflight, redactor, sessionParts, taskNotes, wired, workersOf } from './wiring.ts';
 
 export type SearchOptions = {
   readonly io: Io;

@@ -2,9 +2,8 @@ import { randomBytes } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
 import { resolve } from 'node:path';
-import { agentName } from '../config/agent.ts';
 import { hostEnvironment, namedSecrets } from '../config/environment.ts';
-import { modelName, modelSettings } from '../config/model.ts';
+import { modelName } from '../config/model.ts';
 import { nearest } from '../config/nearest.ts';
 import type { Config } from '../config/schema.ts';
 import { makeRedactor } from '../journal/redact.ts';
@@ -16,22 +15,19 @@ import type { Finding, Preflight } from '../ports/preflight.ts';
 import type { Proposals } from '../ports/proposals.ts';
 import type { Rollouts } from '../ports/rollouts.ts';
 import { folderTasks, type Task } from '../ports/task.ts';
-import { type AgentSettings, createLocalAgent } from '../rollout/agents/index.ts';
 import { ChatRollouts } from '../rollout/chat/chat-rollouts.ts';
-import { LocalRollouts } from '../rollout/local/local-rollouts.ts';
 import type { Evaluation } from '../session/evaluation.ts';
 import type { ForkParts } from '../session/fork.ts';
 import type { Session } from '../session/session.ts';
 import type { SessionParts } from '../session/session-parts.ts';
 import { boundedList } from '../taskpack/bounded-list.ts';
-import { localProblems } from '../taskpack/check-local.ts';
-import { missingCommands } from '../taskpack/commands.ts';
 import { copyTree } from '../taskpack/copy.ts';
 import { dockerfileCopies } from '../taskpack/dockerfile-copies.ts';
 import { readAnyPack } from '../taskpack/read-any-pack.ts';
 import { VERSION } from '../version.ts';
 import { exampleHas, exampleName, exampleText } from './bundled.ts';
 import { refuseSecrets } from './config-secrets.ts';
+import { localBackend } from './local-backend.ts';
 import { modelMaker } from './models.ts';
 import { renderSession } from './render-session.ts';
 import type { Roles } from './roles.ts';
@@ -145,13 +141,13 @@ type BackendOptions = {
 /** The backend of a session; `model` is the one that a chat asks. */
 function backendOf(session: Measured, model: Model | null, o: BackendOptions): Rollouts {
   const { config } = session;
-  const env = hostEnvironment();
   const common = {
     passThreshold: config.gate.passThreshold,
     sessionId: session.id,
     unsandboxedAllowed: o.allowUnsandboxed || config.allowUnsandboxed || (o.bundled ?? isBundled(config)),
-    hostEnv: env,
+    hostEnv: hostEnvironment(),
     tempRoot: tmpdir(),
+    defaultTimeoutSec: config.timeouts.agentSec ?? AGENT_TIMEOUT_SEC,
   };
   switch (config.backend) {
     case 'chat':
@@ -169,53 +165,12 @@ function backendOf(session: Measured, model: Model | null, o: BackendOptions): R
         measures: config.optimize,
         ...(session.skill === undefined ? {} : { skillName: session.skill.name }),
         bundledFiles: session.skill?.files ?? [],
-        defaultTimeoutSec: config.timeouts.agentSec ?? AGENT_TIMEOUT_SEC,
       });
     case 'local':
-      return new LocalRollouts({
-        ...common,
-        agent: createLocalAgent(config.agent, agentSettings(config, { model, rehearsalDelayMs: o.rehearsalDelayMs })),
-        tasks: folderTasks(session.pack.tasks),
-        prepareFiles: async (task) => (await dockerfileCopies(task)).copies,
-        problems: async (tasks) => [
-          ...(await Promise.all(tasks.map(localProblems))).flat(),
-          ...missingCommands(tasks, env.PATH ?? '/usr/bin:/bin'),
-        ],
-        defaultAgentTimeoutSec: config.timeouts.agentSec ?? AGENT_TIMEOUT_SEC,
-        variables: env,
-        gateway: null,
-        keep: null,
-        agentLimits: config.agentLimits,
-        modelTokens: modelTokens(config),
-      });
+      return localBackend(session, common, { model, gateway: null, rehearsalDelayMs: o.rehearsalDelayMs });
     default:
       return config.backend satisfies never;
   }
-}
-
-/** What a config says of how much its model takes and writes. */
-function modelTokens({ model }: Config): { readonly context: number | null; readonly output: number | null } {
-  const settings = model === null ? null : modelSettings(model);
-  return { context: settings?.contextTokens ?? null, output: settings?.maxOutputTokens ?? null };
-}
-
-/** What an agent of the backend `local` is made from. */
-function agentSettings(
-  config: Config,
-  o: { readonly model?: Model | null; readonly rehearsalDelayMs?: number } = {},
-): AgentSettings {
-  const env = hostEnvironment();
-  const name = config.model === null ? null : modelSettings(config.model).model;
-  return {
-    variables: env,
-    path: env.PATH ?? '/usr/bin:/bin',
-    login: config.login,
-    model: o.model ?? null,
-    modelName: name === null ? null : name.slice(name.indexOf('/') + 1),
-    limits: config.agentLimits,
-    mcp: config.preloads.mcp,
-    rehearsalDelayMs: o.rehearsalDelayMs ?? 0,
-  };
 }
 
 /** Versions of what would take part in rollouts now. */
@@ -308,33 +263,3 @@ export function taskNotes(tasks: readonly Task[]): Preflight {
     },
   };
 }
-
-/** Agent and backend have to fit, and with an agent that takes no skill there is nothing `toDo`. */
-export function learner(config: Config, toDo = 'optimize'): Preflight {
-  const error = (what: string, fix: string): readonly Finding[] => [{ level: 'error', what, where: 'agent', fix }];
-  return {
-    async preflight() {
-      if (config.backend === 'chat')
-        return config.agent === CHAT_AGENT
-          ? []
-          : error(
-              `on the backend chat the model itself does the tasks, and not ${agentName(config.agent)}`,
-              'leave "agent" out',
-            );
-      if (config.model !== null)
-        return error(
-          `the agent ${agentName(config.agent)} uses no model, so "model" would be ignored`,
-          'take "model" out, or set "backend": "chat" and run a prompt pack',
-        );
-      return createLocalAgent(config.agent, agentSettings(config)).takesSkill
-        ? []
-        : error(
-            `the agent ${agentName(config.agent)} takes no skill, so there is nothing to ${toDo}`,
-            'choose an agent that reads skills',
-          );
-    },
-  };
-}
-
-/** What `agent` says where a model answers by itself. */
-const CHAT_AGENT = 'chat';
