@@ -63,6 +63,8 @@ export type AgentRun = {
   readonly model: AgentModel | null;
   /** Folder that holds SKILL.md and its bundled files, read-only. Null: the no-skill arm, or `takesSkill` is false. */
   readonly skillDir: string | null;
+  /** Folders of other skills that stand beside it in every arm, for agents that go by `skillDir`. Absent = none. */
+  readonly otherSkills?: readonly string[];
   readonly instruction: string;
   /** The agent's own logs (`<LOGS_DIR>/agent`). */
   readonly logDir: string;
@@ -73,6 +75,10 @@ export type AgentRun = {
   readonly timeoutMs: number;
   /** Aborted at the deadline and when the rollout is cancelled; `run` must then end soon (its commands are ended for it). */
   readonly signal: AbortSignal;
+  /** Number of the draw, for models that take one (see `ModelRequest.draw`); absent = none. */
+  readonly draw?: number;
+  /** The agent's own call of a model waits so many milliseconds for the provider's sake: the deadline moves by them. */
+  readonly waits?: (ms: number) => void;
   /**
    * The only way to start a process: in the workspace, marked, in a group of its own, under the deadline. Never
    * rejects. Where the system has no room for the process (`systemRefused`), the backend gives the rollout up, whatever
@@ -128,6 +134,8 @@ export interface Agent {
   readonly skillMounts: readonly SkillMount[];
   /** It calls its model through the gateway by this API; absent = it does not. Of several the first that the model speaks. */
   readonly speaks?: readonly Protocol[];
+  /** It calls the model of the config by itself, from this process (`AgentSettings.model`), and not through the gateway. */
+  readonly callsModel?: boolean;
   /** Absent = nothing but the system. */
   needs?(): Promise<AgentNeeds>;
   /** Version of what runs, as it stands in each outcome. */

@@ -1,9 +1,7 @@
 import type { ModelRequest } from '../../ports/model.ts';
 import type { RolloutRequest } from '../../ports/rollouts.ts';
 import type { PromptFile, PromptTask } from '../../ports/task.ts';
-
-/** Tries of one attempt are numbered 0 to 2. */
-const TRIES = 3;
+import { drawOf } from '../draw.ts';
 
 /** What the model is asked: the task's system text and the skill as system text, prompt and files as the one message. */
 export function chatRequest(request: RolloutRequest<PromptTask>): ModelRequest {
@@ -17,11 +15,6 @@ export function chatRequest(request: RolloutRequest<PromptTask>): ModelRequest {
     maxOutputTokens: null,
     draw: drawOf(request),
   };
-}
-
-/** Number by which a model draws: another one for each try of an attempt. */
-export function drawOf({ attempt, try: again }: Pick<RolloutRequest, 'attempt' | 'try'>): number {
-  return attempt * TRIES + again;
 }
 
 /** The skill, word for word with its frontmatter, between two lines that do not occur in it. */

@@ -4,6 +4,7 @@ import { type ExitCause, type Outcome, unscored } from '../../ports/outcome.ts';
 import type { RolloutProgress, RolloutRequest } from '../../ports/rollouts.ts';
 import type { FolderTask } from '../../ports/task.ts';
 import { noUsage, type Usage } from '../../ports/usage.ts';
+import { drawOf } from '../draw.ts';
 import { type ScriptPath, scriptOddities } from '../script-command.ts';
 import type { RawTrajectory } from '../trajectory.ts';
 import { taskPath } from '../why-not-started.ts';
@@ -87,6 +88,7 @@ async function phases(rollout: Rollout): Promise<Work> {
       logDir: folders.agentLogs,
       env: cleanEnvironment(options.hostEnv, forAll, folders),
       task,
+      draw: drawOf(request),
       timeoutMs: (task.agentTimeoutSec ?? options.defaultAgentTimeoutSec) * 1000,
     },
     context,

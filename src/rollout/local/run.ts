@@ -11,13 +11,13 @@ import { type LaunchContext, launch } from './launch.ts';
 export type AgentOutcome = { readonly end: AgentEnd; readonly timedOut: boolean };
 
 /** What the backend gives an agent besides the way to start processes. */
-export type AgentSeat = Omit<AgentRun, 'run' | 'signal'>;
+export type AgentSeat = Omit<AgentRun, 'run' | 'signal' | 'waits'>;
 
 /** How long an agent may take to hand back after its last command was ended. */
 const handBackMs = 3_000;
 
 /**
- * Runs the agent under its deadline, which stands still while the gateway waits for the provider's sake. It ends early
+ * Runs the agent under its deadline, which stands still while gateway or agent wait for the provider's sake. It ends early
  * where the gateway says that the rollout gets no further. An agent that does not come back after deadline or cancel is given up: it can
  * start nothing any more. Throws only what is never an outcome (see `failureOf`): also, whatever the agent made of it,
  * that the system had no room for one of its commands.
@@ -56,7 +56,8 @@ export async function runAgent(
     if (controller.signal.aborted) resolve();
     controller.signal.addEventListener('abort', () => resolve(), { once: true });
   });
-  const working = settle(agent.run({ ...seat, run, signal: controller.signal }));
+  const waits = (ms: number) => deadline.extend(ms);
+  const working = settle(agent.run({ ...seat, run, waits, signal: controller.signal }));
   try {
     const first = await Promise.race([working, aborted]);
     const end = first ?? (await within(working, context.graceMs + handBackMs)) ?? neverCameBack;

@@ -4,7 +4,8 @@ import type { RolloutRequest } from '../../ports/rollouts.ts';
 import type { ListedSkill, PromptTask } from '../../ports/task.ts';
 import { oneParagraph } from '../../skill/description.ts';
 import { readSkill } from '../../skill/document.ts';
-import { drawOf, userText } from '../chat/chat-request.ts';
+import { userText } from '../chat/chat-request.ts';
+import { drawOf } from '../draw.ts';
 import { ordinarySkills } from './ordinary-skills.ts';
 
 /** A name as it is compared: how it is written in detail is no difference to who reads it. */
