@@ -6,7 +6,7 @@ import type { Gateway } from '../ports/gateway.ts';
 import type { Model } from '../ports/model.ts';
 import type { Finding, Preflight } from '../ports/preflight.ts';
 import { folderTasks, type Pack } from '../ports/task.ts';
-import { type AgentSettings, createLocalAgent } from '../rollout/agents/index.ts';
+import { type AgentSettings, createLocalAgent, localAgentNames } from '../rollout/agents/index.ts';
 import { LocalRollouts } from '../rollout/local/local-rollouts.ts';
 import type { LocalOptions } from '../rollout/local/options.ts';
 import { localProblems } from '../taskpack/check-local.ts';
@@ -69,29 +69,64 @@ function agentSettings(
   };
 }
 
-/** Agent and backend have to fit, and with an agent that takes no skill there is nothing `toDo`. */
+/**
+ * How an agent comes to its model: `gateway`: through it, with a key that is good for nothing else · `itself`: it calls the
+ * model from this process · `login`: straight to its vendor, by a login of its own · `none`: it needs no model.
+ */
+export type Reach = 'gateway' | 'itself' | 'login' | 'none';
+
+/** Throws `config` when there is no such agent. */
+export function reachOf(config: Config): Reach {
+  if (config.backend === 'chat') return 'itself';
+  const { speaks, callsModel } = createLocalAgent(config.agent, agentSettings(config));
+  if (callsModel) return 'itself';
+  if (speaks === undefined || speaks.length === 0) return 'none';
+  return config.login === 'subscription' ? 'login' : 'gateway';
+}
+
+/** Agent, model and backend have to fit, and with an agent that takes no skill there is nothing `toDo`. */
 export function learner(config: Config, toDo = 'optimize'): Preflight {
-  const error = (what: string, fix: string): readonly Finding[] => [{ level: 'error', what, where: 'agent', fix }];
+  const name = agentName(config.agent);
+  const error = (what: string, fix: string, where = 'agent'): readonly Finding[] => [
+    { level: 'error', what, where, fix },
+  ];
   return {
     async preflight() {
       if (config.backend === 'chat')
-        return config.agent === CHAT_AGENT
+        return name === CHAT_AGENT
           ? []
-          : error(
-              `on the backend chat the model itself does the tasks, and not ${agentName(config.agent)}`,
-              'leave "agent" out',
-            );
-      if (config.model !== null)
+          : error(`on the backend chat the model itself does the tasks, and not ${name}`, 'leave "agent" out');
+      if (name === CHAT_AGENT)
         return error(
-          `the agent ${agentName(config.agent)} uses no model, so "model" would be ignored`,
-          'take "model" out, or set "backend": "chat" and run a prompt pack',
+          'task folders are done by an agent, and none is named',
+          `name one as "agent": ${localAgentNames.join(', ')}; or describe one of your own`,
         );
-      return createLocalAgent(config.agent, agentSettings(config)).takesSkill
-        ? []
-        : error(
-            `the agent ${agentName(config.agent)} takes no skill, so there is nothing to ${toDo}`,
-            'choose an agent that reads skills',
-          );
+      if (!createLocalAgent(config.agent, agentSettings(config)).takesSkill)
+        return error(
+          `the agent ${name} takes no skill, so there is nothing to ${toDo}`,
+          'choose an agent that reads skills',
+        );
+      const reach = reachOf(config);
+      if (reach === 'none' && config.model !== null)
+        return error(
+          `the agent ${name} uses no model, so "model" would be ignored`,
+          'take "model" out, choose an agent that calls one, or set "backend": "chat" and run a prompt pack',
+        );
+      if ((reach === 'gateway' || reach === 'itself') && config.model === null)
+        return error(
+          `the agent ${name} calls a model, and none is named`,
+          reach === 'gateway'
+            ? 'add "model": "provider/model"; with a login of its own set "login": "subscription"'
+            : 'add "model": "provider/model"',
+          'model',
+        );
+      if (reach !== 'login' && config.login === 'subscription')
+        return error(
+          `the agent ${name} has no login of its own, so "login": "subscription" would be ignored`,
+          'take "login" out',
+          'login',
+        );
+      return [];
     },
   };
 }
