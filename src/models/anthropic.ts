@@ -3,8 +3,8 @@ import type { Model, ModelMessage, ModelPart, ModelReply, ModelRequest } from '.
 import type { Draft } from './draft.ts';
 import type { Endpoint } from './endpoint.ts';
 import { httpModel } from './http-model.ts';
-import type { Counts } from './price.ts';
 import { longestTimerMs } from './timer.ts';
+import { messagesCounts } from './told-counts.ts';
 
 type Body = Anthropic.MessageCreateParamsStreaming;
 type Block = Anthropic.ContentBlockParam;
@@ -91,7 +91,7 @@ function read(event: Event, draft: Draft, calls: Map<number, OpenCall>): void {
   switch (event.type) {
     case 'message_start':
       // its count of output tokens is a placeholder
-      draft.counts = counts(event.message.usage, null);
+      draft.counts = messagesCounts(event.message.usage, null);
       return;
     case 'content_block_start':
       if (event.content_block.type === 'tool_use')
@@ -111,7 +111,7 @@ function read(event: Event, draft: Draft, calls: Map<number, OpenCall>): void {
       return;
     }
     case 'message_delta':
-      if (event.usage !== undefined) draft.counts = counts({ ...event.usage }, draft.counts);
+      if (event.usage !== undefined) draft.counts = messagesCounts(event.usage, draft.counts);
       if (event.delta.stop_reason) draft.end(stops[event.delta.stop_reason] ?? 'end');
       return;
     default:
@@ -128,26 +128,3 @@ const stops: Readonly<Record<string, ModelReply['stop']>> = {
   model_context_window_exceeded: 'length',
   refusal: 'refused',
 };
-
-type ToldUsage = {
-  readonly input_tokens?: number | null;
-  readonly output_tokens?: number | null;
-  readonly cache_read_input_tokens?: number | null;
-  readonly cache_creation_input_tokens?: number | null;
-  readonly cache_creation?: { readonly ephemeral_1h_input_tokens?: number | null } | null;
-};
-
-/** The counts of the start, or those of the end over them. `input_tokens` leaves out what the cache had a part in. */
-function counts(told: ToldUsage, start: Counts | null): Counts {
-  const read = told.cache_read_input_tokens ?? start?.cacheReadTokens ?? 0;
-  const written = told.cache_creation_input_tokens ?? start?.cacheWriteTokens ?? 0;
-  return {
-    inputTokens:
-      typeof told.input_tokens === 'number' ? told.input_tokens + read + written : (start?.inputTokens ?? null),
-    outputTokens: start === null ? null : (told.output_tokens ?? null),
-    cacheReadTokens: read,
-    cacheWriteTokens: written,
-    cacheWriteHourTokens: told.cache_creation?.ephemeral_1h_input_tokens ?? start?.cacheWriteHourTokens ?? 0,
-    toldUsd: null,
-  };
-}

@@ -1,6 +1,7 @@
 import type { ModelSettings } from '../config/model.ts';
+import { unknownCounts } from '../ports/gateway.ts';
 import { isLoopback } from './loopback.ts';
-import { pricingOf, unknownCounts } from './price.ts';
+import { pricingOf } from './price.ts';
 import { services } from './services.ts';
 
 /**

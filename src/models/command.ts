@@ -6,6 +6,7 @@ import { namedSecrets } from '../config/environment.ts';
 import type { ModelSettings } from '../config/model.ts';
 import { nearest } from '../config/nearest.ts';
 import { fail } from '../ports/failure.ts';
+import { unknownCounts } from '../ports/gateway.ts';
 import type { Model, ModelCallOptions, ModelError, ModelReply, ModelRequest } from '../ports/model.ts';
 import type { Finding } from '../ports/preflight.ts';
 import { type Usage, unknownUsage } from '../ports/usage.ts';
@@ -14,7 +15,7 @@ import { runProcess } from '../process/run-process.ts';
 import { type CommandOutput, knownCommands, plainCommand } from './command-outputs.ts';
 import { quoted } from './endpoint.ts';
 import { modelError } from './model-failures.ts';
-import { pricingOf, refusedUsage, unknownCounts } from './price.ts';
+import { pricingOf, refusedUsage } from './price.ts';
 import { promptText } from './prompt-text.ts';
 import type { ModelSurroundings } from './surroundings.ts';
 

@@ -1,11 +1,11 @@
+import { type TokenCounts, unknownCounts } from '../ports/gateway.ts';
 import type { ModelCallOptions, ModelPart, ModelReply } from '../ports/model.ts';
-import { type Counts, unknownCounts } from './price.ts';
 
 type Stop = ModelReply['stop'];
 
 /** An answer as it grows. What stands in it when the model has told why it ended is the reply. */
 export class Draft {
-  counts: Counts = unknownCounts;
+  counts: TokenCounts = unknownCounts;
   /** Requests sent for it. */
   requests = 1;
   #text = '';

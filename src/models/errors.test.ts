@@ -104,12 +104,38 @@ describe('error bodies of servers that only resemble the protocol', () => {
     [{ error: 'model "x" not found' }, 'model "x" not found'],
     [{ object: 'error', message: 'too long', type: 'BadRequest', code: 400 }, 'too long'],
     [{ detail: 'Not Found' }, 'Not Found'],
-    [[{ error: { message: 'in a list' } }], ''],
+    [[{ error: { message: 'in a list' } }], 'in a list'],
+    [[], ''],
     ['plain words', 'plain words'],
     [null, ''],
     [7, ''],
   ])('%j is read', (body, message) => {
     expect(refusalOf(400, body, null).message).toBe(message);
+  });
+});
+
+describe('what Google says', () => {
+  const told = (status: number, details: readonly object[]) =>
+    refusalOf(status, { error: { code: status, message: 'words', status: 'X', details } }, null);
+
+  test('of a wrong key, with status 400', () => {
+    expect(kindOf(told(400, [{ reason: 'API_KEY_INVALID', domain: 'googleapis.com' }]))).toBe('auth');
+    expect(kindOf(told(400, [{ reason: 'OTHER' }]))).toBe('bad-request');
+  });
+
+  test.each([
+    ['34s', 34_000],
+    ['1.5s', 1_500],
+    ['99999999s', 3_600_000],
+    ['34', null],
+    ['-1s', null],
+    [7, null],
+  ])('of a wait, in the body: %j', (retryDelay, ms) => {
+    expect(told(429, [{ reason: 'RATE_LIMIT_EXCEEDED' }, { retryDelay }]).retryAfterMs).toBe(ms);
+  });
+
+  test('comes after the header', () => {
+    expect(refusalOf(429, { error: { details: [{ retryDelay: '3s' }] } }, 100).retryAfterMs).toBe(100);
   });
 });
 

@@ -1,13 +1,15 @@
 import type { ModelSettings } from '../config/model.ts';
 import { nearest } from '../config/nearest.ts';
 import { fail } from '../ports/failure.ts';
+import type { Upstream } from '../ports/gateway.ts';
 import type { Model } from '../ports/model.ts';
 import { anthropicModel } from './anthropic.ts';
 import { commandModel } from './command.ts';
-import { endpointOf } from './endpoint.ts';
+import { type Endpoint, endpointOf } from './endpoint.ts';
 import { openAiModel } from './openai.ts';
 import { providerNames, services } from './services.ts';
 import type { ModelSurroundings } from './surroundings.ts';
+import { upstreamAt } from './upstream.ts';
 
 export { type Charge, chargeOf } from './charge.ts';
 export { Lane } from './lane.ts';
@@ -22,12 +24,40 @@ export type { ModelSurroundings } from './surroundings.ts';
  * Importing this costs the price list; clients of providers are loaded at their first call.
  */
 export function createModel(settings: ModelSettings, surroundings: ModelSurroundings): Model {
-  const slash = settings.model.indexOf('/');
-  const provider = slash < 0 ? settings.model : settings.model.slice(0, slash);
-  const model = slash < 0 ? '' : settings.model.slice(slash + 1);
+  const { provider, model, isBare } = namesIn(settings);
   if (provider === 'command') return commandModel(settings, model, surroundings);
+  const endpoint = named(settings, { provider, model, isBare }, surroundings);
+  return endpoint.service.protocol === 'anthropic' ? anthropicModel(endpoint) : openAiModel(endpoint);
+}
+
+/**
+ * The endpoint that the settings name, for a gateway that stands before it. Nothing is sent before `preflight`. Throws
+ * `config` as `createModel` does, and where a program stands in the endpoint's place.
+ */
+export function upstreamOf(settings: ModelSettings, surroundings: ModelSurroundings): Upstream {
+  const names = namesIn(settings);
+  if (names.provider === 'command')
+    throw fail(
+      'config',
+      `${settings.model} is a program: agents call a model over HTTP`,
+      `model ${settings.model}`,
+      'name a model such as anthropic/…, openai/… or google/…, or a server of your own as openai-compatible/NAME with "baseUrl"; or let the agent in by its own login',
+    );
+  return upstreamAt(named(settings, names, surroundings));
+}
+
+type Names = { readonly provider: string; readonly model: string; readonly isBare: boolean };
+
+function namesIn({ model: name }: ModelSettings): Names {
+  const slash = name.indexOf('/');
+  return slash < 0
+    ? { provider: name, model: '', isBare: true }
+    : { provider: name.slice(0, slash), model: name.slice(slash + 1), isBare: false };
+}
+
+function named(settings: ModelSettings, { provider, model, isBare }: Names, around: ModelSurroundings): Endpoint {
   const service = Object.hasOwn(services, provider) ? services[provider] : undefined;
-  if (service === undefined) throw unknownProvider(settings.model, provider, slash < 0);
+  if (service === undefined) throw unknownProvider(settings.model, provider, isBare);
   if (model === '')
     throw fail('config', `${settings.model} names no model`, 'model', `write ${provider}/ and the name of a model`);
   if (settings.command !== undefined)
@@ -37,8 +67,7 @@ export function createModel(settings: ModelSettings, surroundings: ModelSurround
       'command of the model',
       'take "command" out, or name the model command/ and a name of your own',
     );
-  const endpoint = endpointOf(settings, service, [provider, model], surroundings.variables);
-  return service.protocol === 'anthropic' ? anthropicModel(endpoint) : openAiModel(endpoint);
+  return endpointOf(settings, service, [provider, model], around.variables);
 }
 
 function unknownProvider(name: string, provider: string, bare: boolean) {

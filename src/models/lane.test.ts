@@ -1,17 +1,18 @@
 import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
-import { Lane, type Place } from './lane.ts';
+import type { LanePlace } from '../ports/gateway.ts';
+import { Lane } from './lane.ts';
 import { Lanes } from './lanes.ts';
 import { never } from './server-fixture.ts';
 
 /** Takes all places that are free now. */
-async function fill(lane: Lane): Promise<Place[]> {
-  const places: Place[] = [];
+async function fill(lane: Lane): Promise<LanePlace[]> {
+  const places: LanePlace[] = [];
   for (let n = lane.limit; n > 0; n--) places.push(await lane.enter(never));
   return places;
 }
 
-function succeed(places: readonly Place[]): void {
+function succeed(places: readonly LanePlace[]): void {
   for (const place of places) {
     place.succeeded();
     place.leave();
@@ -130,7 +131,7 @@ describe('a lane', () => {
         fc.array(fc.constantFrom('enter', 'succeed', 'refuse', 'leave'), { maxLength: 60 }),
         async (most, steps) => {
           const lane = new Lane(most);
-          const inside: Place[] = [];
+          const inside: LanePlace[] = [];
           for (const step of steps) {
             if (step === 'enter' && inside.length < lane.limit) inside.push(await lane.enter(never));
             if (step === 'succeed') inside.at(-1)?.succeeded();

@@ -1,12 +1,4 @@
-/** A place in a lane, given back by `leave`. */
-export type Place = {
-  /** The call ended well: the lane may grow, and an episode of refusals may be over. */
-  succeeded(): void;
-  /** The endpoint wants fewer calls; none starts for `ms` milliseconds. */
-  refused(ms: number): void;
-  /** Gives the place back; once. */
-  leave(): void;
-};
+import type { EndpointLane, LanePlace } from '../ports/gateway.ts';
 
 type Waiter = { readonly enter: () => void };
 
@@ -18,7 +10,7 @@ const firstLimit = 8;
  * taken, and is halved when the endpoint refuses, once per episode: until a call that started after the cut succeeds.
  * All models of one endpoint share one lane.
  */
-export class Lane {
+export class Lane implements EndpointLane {
   #limit: number;
   #running = 0;
   #starts = 0;
@@ -37,8 +29,7 @@ export class Lane {
     return this.#limit;
   }
 
-  /** Waits for a place, in order of asking. Rejects with the signal's reason when it is aborted first. */
-  enter(signal: AbortSignal): Promise<Place> {
+  enter(signal: AbortSignal): Promise<LanePlace> {
     return new Promise((resolve, reject) => {
       if (signal.aborted) {
         reject(signal.reason);
@@ -61,7 +52,7 @@ export class Lane {
     });
   }
 
-  #take(): Place {
+  #take(): LanePlace {
     this.#running += 1;
     this.#starts += 1;
     const number = this.#starts;

@@ -1,7 +1,7 @@
 import type { ModelReply } from '../ports/model.ts';
 import type { Draft } from './draft.ts';
 import { BadStream } from './http-errors.ts';
-import { type Counts, unknownCounts } from './price.ts';
+import { chatCounts } from './told-counts.ts';
 
 type Slot = { readonly index: number | null; id: string; name: string; json: string };
 
@@ -36,7 +36,7 @@ export class ChatReader {
   read(given: unknown): void {
     if (typeof given !== 'object' || given === null) throw new BadStream('no chunk');
     const chunk = given as Chunk;
-    if (chunk.usage !== undefined && chunk.usage !== null) this.draft.counts = counts(chunk.usage);
+    if (chunk.usage !== undefined && chunk.usage !== null) this.draft.counts = chatCounts(chunk.usage);
     const choice = Array.isArray(chunk.choices) ? (chunk.choices as NonNullable<Chunk['choices']>)[0] : undefined;
     if (choice === undefined) return;
     const delta = choice.delta ?? {};
@@ -91,32 +91,4 @@ const stops: Readonly<Record<string, ModelReply['stop']>> = {
 function textOf(args: unknown): string {
   if (typeof args === 'string') return args;
   return typeof args === 'object' && args !== null ? JSON.stringify(args) : '';
-}
-
-const fields = (value: unknown): Readonly<Record<string, unknown>> =>
-  typeof value === 'object' && value !== null ? (value as Readonly<Record<string, unknown>>) : {};
-const count = (value: unknown): number | null =>
-  typeof value === 'number' && Number.isFinite(value) && value >= 0 ? value : null;
-
-/**
- * The counts of a usage. A prompt of no tokens is a count that was not made, and so is nothing written beside it. Some services leave reasoning out of the
- * completion; the total has it.
- */
-function counts(usage: unknown): Counts {
-  const told = fields(usage);
-  const input = count(told.prompt_tokens) || null;
-  const written = count(told.completion_tokens);
-  const completion = input === null && written === 0 ? null : written;
-  const total = count(told.total_tokens);
-  const details = fields(told.prompt_tokens_details);
-  const output =
-    completion === null || input === null || total === null ? completion : Math.max(completion, total - input);
-  return {
-    ...unknownCounts,
-    inputTokens: input,
-    outputTokens: output,
-    cacheReadTokens: count(details.cached_tokens) ?? count(told.prompt_cache_hit_tokens) ?? 0,
-    cacheWriteTokens: count(details.cache_write_tokens) ?? 0,
-    toldUsd: count(told.cost),
-  };
 }

@@ -1,37 +1,15 @@
-import { type Model, type ModelCallOptions, ModelError, type ModelErrorKind, type ModelReply } from '../ports/model.ts';
+import { type Model, type ModelCallOptions, ModelError, type ModelReply } from '../ports/model.ts';
+import { defaultPatience, type Patience, waitBeforeTry } from '../ports/patience.ts';
 import { addUsage, type Usage } from '../ports/usage.ts';
 import { Lane } from './lane.ts';
+import { againOf } from './model-failures.ts';
 
-/** How long a patient model waits, and how. */
-export type PatienceOptions = {
+/** How long a patient model waits, and how; what is not given is as in `defaultPatience`. */
+export type PatienceOptions = Partial<Patience> & {
   /** A number from 0 to below 1, for the jitter of waits. */
   readonly random: () => number;
   /** Shared by all models of one endpoint; default: one of its own. */
   readonly lane?: Lane;
-  /** Tries of one call in all; default 5. */
-  readonly tries?: number;
-  /** Milliseconds of waiting between the tries of one call in all; default 2 minutes. */
-  readonly mostWaitMs?: number;
-  /** Milliseconds before the second try, doubled with each; default 1 s. */
-  readonly firstWaitMs?: number;
-};
-
-const worthAnotherTry: readonly ModelErrorKind[] = [
-  'rate-limit',
-  'overloaded',
-  'server',
-  'refused-connection',
-  'cut-off',
-  'silent',
-];
-
-const whys: Readonly<Partial<Record<ModelErrorKind, string>>> = {
-  'rate-limit': 'too many requests',
-  overloaded: 'the provider is overloaded',
-  server: 'the server failed',
-  'refused-connection': 'no connection',
-  'cut-off': 'the answer broke off',
-  silent: 'no answer came',
 };
 
 /**
@@ -40,14 +18,9 @@ const whys: Readonly<Partial<Record<ModelErrorKind, string>>> = {
  * the last error. `onText` hears the pieces of failed tries too; `onWait` is called between.
  */
 export function patient(model: Model, options: PatienceOptions): Model {
-  const { random, lane = new Lane(), tries = 5, mostWaitMs = 120_000, firstWaitMs = 1_000 } = options;
-
-  /** Milliseconds before try `n`; null = the provider asks for more than there is left. */
-  function waitMs(error: ModelError, n: number, leftMs: number): number | null {
-    if (error.retryAfterMs !== null) return error.retryAfterMs <= leftMs ? error.retryAfterMs : null;
-    const ms = Math.round(firstWaitMs * 2 ** (n - 2) * (0.5 + random() / 2));
-    return ms <= leftMs ? ms : null;
-  }
+  const { random, lane = new Lane(), ...given } = options;
+  const patience = { ...defaultPatience, ...given };
+  const { tries, mostWaitMs } = patience;
 
   return {
     id: model.id,
@@ -63,7 +36,7 @@ export function patient(model: Model, options: PatienceOptions): Model {
         spent = spent === null ? tried.error.usage : addUsage(spent, tried.error.usage);
         if (tried.ms === null) throw again(tried.error, spent);
         leftMs -= tried.ms;
-        call.onWait?.({ why: whys[tried.error.kind] ?? tried.error.failure.what, n, of: tries, ms: tried.ms });
+        call.onWait?.({ why: againOf(tried.error) ?? tried.error.failure.what, n, of: tries, ms: tried.ms });
         await pause(tried.ms, call.signal);
       }
 
@@ -79,10 +52,10 @@ export function patient(model: Model, options: PatienceOptions): Model {
           return { error: null, reply };
         } catch (error) {
           if (!(error instanceof ModelError) || signal.aborted) throw error;
-          const helps = next <= tries && worthAnotherTry.includes(error.kind) && error.failure.retryable;
-          const ms = helps ? waitMs(error, next, leftMs) : null;
+          const { retryAfterMs } = error;
+          const ms = againOf(error) === null ? null : waitBeforeTry(next, patience, { retryAfterMs, leftMs, random });
           if (error.kind === 'rate-limit' || error.kind === 'overloaded')
-            place.refused(ms ?? Math.min(error.retryAfterMs ?? 0, mostWaitMs));
+            place.refused(ms ?? Math.min(retryAfterMs ?? 0, mostWaitMs));
           return { error, ms };
         } finally {
           place.leave();

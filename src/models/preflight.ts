@@ -1,7 +1,7 @@
 import { nearest } from '../config/nearest.ts';
 import type { Finding } from '../ports/preflight.ts';
 import { type Endpoint, keyProblem } from './endpoint.ts';
-import { networkCode } from './http-errors.ts';
+import { networkCode } from './http-troubles.ts';
 
 /** How long a server may take to list its models: no longer than for an answer. */
 const listMs = (endpoint: Endpoint) => Math.min(5_000, endpoint.firstByteMs);

@@ -1,35 +1,14 @@
 import { calcPrice, findProvider } from '@pydantic/genai-prices';
 import type { ModelSettings } from '../config/model.ts';
+import type { TokenCounts } from '../ports/gateway.ts';
 import type { Usage } from '../ports/usage.ts';
-
-/** Tokens of one request as a provider told them; null = it did not say. */
-export type Counts = {
-  /** All tokens of the prompt, those from and for the cache among them. */
-  readonly inputTokens: number | null;
-  readonly outputTokens: number | null;
-  readonly cacheReadTokens: number;
-  readonly cacheWriteTokens: number;
-  /** The part of `cacheWriteTokens` that is kept for an hour. */
-  readonly cacheWriteHourTokens: number;
-  /** What the provider itself says that the request cost; null = it did not say. */
-  readonly toldUsd: number | null;
-};
-
-export const unknownCounts: Counts = {
-  inputTokens: null,
-  outputTokens: null,
-  cacheReadTokens: 0,
-  cacheWriteTokens: 0,
-  cacheWriteHourTokens: 0,
-  toldUsd: null,
-};
 
 /** Tells what single requests to one model cost. Some prices have steps by the length of a prompt: never price a sum. */
 export type Pricing = {
   /** Whether there is a price at all. */
   readonly known: boolean;
   /** US dollars; null = unknown. */
-  costUsd(counts: Counts): number | null;
+  costUsd(counts: TokenCounts): number | null;
 };
 
 /** The price of the settings, else what the provider tells, else the one of the list for this service, else unknown. */
@@ -74,7 +53,7 @@ export function pricingOf(
 }
 
 /** What one request spent. */
-export function usageOf(counts: Counts, pricing: Pricing): Usage {
+export function usageOf(counts: TokenCounts, pricing: Pricing): Usage {
   return {
     inputTokens: counts.inputTokens,
     outputTokens: counts.outputTokens,

@@ -10,6 +10,8 @@ export type Refusal = {
   readonly retryAfterMs: number | null;
 };
 
+const longestRetryAfterMs = 3_600_000;
+
 const quotaNames = [
   'insufficient_quota',
   'insufficient_balance',
@@ -20,8 +22,11 @@ const quotaNames = [
   'enforced_spend_limit_reached',
   'linked_organization_billing_unavailable',
   'linked_organization_spend_limit_reached',
+  'billing_disabled',
 ];
 const tooLongNames = ['context_length_exceeded', 'exceed_context_size_error', 'request_too_large'];
+/** Google says so with status 400. */
+const keyNames = ['api_key_invalid'];
 const kindByName: Readonly<Record<string, ModelErrorKind>> = {
   authentication_error: 'auth',
   permission_error: 'auth',
@@ -38,6 +43,7 @@ export function kindOf({ status, names }: Pick<Refusal, 'status' | 'names'>): Mo
   if (names.some((n) => quotaNames.includes(n))) return 'quota';
   if (names.some((n) => tooLongNames.includes(n))) return 'context-too-long';
   if (names.includes('model_not_found')) return 'model-not-found';
+  if (names.some((n) => keyNames.includes(n))) return 'auth';
   if (status !== null) return kindOfStatus(status);
   const named = names.map((n) => kindByName[n]).find((kind) => kind !== undefined);
   if (named !== undefined) return named;
@@ -73,20 +79,28 @@ function kindOfStatus(status: number): ModelErrorKind {
 const fields = (value: unknown): Readonly<Record<string, unknown>> =>
   typeof value === 'object' && value !== null ? (value as Readonly<Record<string, unknown>>) : {};
 
-/** Reads the error bodies of the protocols and of the servers that only resemble them. */
+/** Reads the error bodies of the protocols and of the servers that only resemble them. Google puts some into a list. */
 export function refusalOf(status: number | null, body: unknown, retryAfterMs: number | null): Refusal {
-  const outer = fields(body);
-  const inner = typeof outer.error === 'string' ? { ...outer, message: outer.error } : fields(outer.error ?? body);
-  const names = [inner.code, inner.type, fields(inner.details).error_code]
+  const outer = fields(Array.isArray(body) ? body[0] : body);
+  const inner: Readonly<Record<string, unknown>> =
+    typeof outer.error === 'string' ? { ...outer, message: outer.error } : fields(outer.error ?? outer);
+  const details = (Array.isArray(inner.details) ? inner.details : []).map(fields);
+  const names = [inner.code, inner.type, fields(inner.details).error_code, ...details.map((d) => d.reason)]
     .filter((name) => typeof name === 'string' || typeof name === 'number')
     .map((name) => String(name).toLowerCase());
   const message = [inner.message, outer.detail, typeof body === 'string' ? body : ''].find(
     (m) => typeof m === 'string' && m !== '',
   );
-  return { status, names, message: typeof message === 'string' ? message : '', retryAfterMs };
+  const delayMs = details.map((d) => secondsMs(d.retryDelay)).find((ms) => ms !== null) ?? null;
+  const words = typeof message === 'string' ? message : '';
+  return { status, names, message: words, retryAfterMs: retryAfterMs ?? delayMs };
 }
 
-const longestRetryAfterMs = 3_600_000;
+/** `34s`, `1.5s`, as Google writes a time. */
+function secondsMs(text: unknown): number | null {
+  const seconds = typeof text === 'string' ? /^(\d{1,9}(?:\.\d+)?)s$/.exec(text)?.[1] : undefined;
+  return seconds === undefined ? null : Math.min(longestRetryAfterMs, Math.round(Number(seconds) * 1000));
+}
 
 /** Milliseconds until a provider wants to be asked again, at most an hour; null = it did not say, or not intelligibly. */
 export function retryAfterMs(headers: Headers, nowMs: number): number | null {

@@ -1,6 +1,10 @@
+import type { Protocol } from '../ports/gateway.ts';
+
 /** How a service over HTTP is spoken to and paid. */
 export type Service = {
   readonly protocol: 'anthropic' | 'openai';
+  /** The APIs that it is known to speak to agents. */
+  readonly speaks: readonly Protocol[];
   /** Null: the settings have to name it. */
   readonly baseUrl: string | null;
   /** The variable that holds the key; null = none is needed. */
@@ -15,12 +19,19 @@ export type Service = {
   readonly mustCall: 'named' | 'required';
 };
 
-const compatible = { protocol: 'openai', tellsCost: false, bound: 'max_tokens', mustCall: 'named' } as const;
+const compatible = {
+  protocol: 'openai',
+  speaks: ['chat'],
+  tellsCost: false,
+  bound: 'max_tokens',
+  mustCall: 'named',
+} as const;
 
 /** The services that this program knows by the prefix of a model's name. */
 export const services: Readonly<Record<string, Service>> = {
   anthropic: {
     protocol: 'anthropic',
+    speaks: ['messages'],
     baseUrl: 'https://api.anthropic.com',
     keyEnv: 'ANTHROPIC_API_KEY',
     priceProvider: 'anthropic',
@@ -30,6 +41,7 @@ export const services: Readonly<Record<string, Service>> = {
   },
   openai: {
     protocol: 'openai',
+    speaks: ['chat', 'responses'],
     baseUrl: 'https://api.openai.com/v1',
     keyEnv: 'OPENAI_API_KEY',
     priceProvider: 'openai',
@@ -57,6 +69,7 @@ export const services: Readonly<Record<string, Service>> = {
   },
   google: {
     ...compatible,
+    speaks: ['gemini', 'chat'],
     baseUrl: 'https://generativelanguage.googleapis.com/v1beta/openai',
     keyEnv: 'GEMINI_API_KEY',
     priceProvider: 'google',

@@ -72,7 +72,7 @@ export class Wire {
     }
     if (redirects.includes(response.status)) {
       this.#disarm();
-      this.redirect = redirectOf(response);
+      this.redirect = redirectOf(response.status, response.url, response.headers.get('location'));
       throw new Error(`sent elsewhere with status ${response.status}`);
     }
     if (!response.ok) {
@@ -120,7 +120,7 @@ export class Wire {
     this.refusal = refusalOf(response.status, null, after);
     const text = await beginning(response).catch(() => '');
     this.#disarm();
-    this.refusal = refusalOf(response.status, parsed(text), after);
+    this.refusal = refusalOf(response.status, errorBody(text), after);
   }
 
   #watched(body: ReadableStream<Uint8Array>): ReadableStream<Uint8Array> {
@@ -151,10 +151,10 @@ export class Wire {
   }
 }
 
-function redirectOf({ status, headers, url }: Response): Redirect {
-  const location = headers.get('location') ?? '';
-  if (location === '' || !URL.canParse(location, url)) return { status, to: null };
-  const { origin, pathname } = new URL(location, url);
+/** Where a server that was asked at `from` sends to by its `location`. */
+export function redirectOf(status: number, from: string, location: string | null): Redirect {
+  if (location === null || location === '' || !URL.canParse(location, from)) return { status, to: null };
+  const { origin, pathname } = new URL(location, from);
   return { status, to: `${origin}${pathname}` };
 }
 
@@ -170,8 +170,8 @@ async function beginning(response: Response): Promise<string> {
   return text;
 }
 
-/** The body as JSON; a text that is none says what it says only when it is short and no page. */
-function parsed(text: string): unknown {
+/** The body of an error as JSON; a text that is none says what it says only when it is short and no page. */
+export function errorBody(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {

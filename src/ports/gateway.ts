@@ -24,6 +24,16 @@ export type TokenCounts = {
   readonly toldUsd: number | null;
 };
 
+/** Nothing was told. */
+export const unknownCounts: TokenCounts = {
+  inputTokens: null,
+  outputTokens: null,
+  cacheReadTokens: 0,
+  cacheWriteTokens: 0,
+  cacheWriteHourTokens: 0,
+  toldUsd: null,
+};
+
 /** An answer of a provider that is an error, as the gateway saw it. */
 export type UpstreamRefusal = {
   readonly kind: ModelErrorKind;
@@ -31,6 +41,27 @@ export type UpstreamRefusal = {
   readonly failure: Failure;
   /** Milliseconds after which the provider wants to be asked again; null = it did not say. */
   readonly retryAfterMs: number | null;
+};
+
+/** What kept an answer from coming, or from coming to its end. */
+export type UpstreamBreak =
+  /** The runtime's error; `begun` = a part of the answer was there. */
+  | { readonly kind: 'network'; readonly error: unknown; readonly begun: boolean }
+  | { readonly kind: 'silent'; readonly before: 'first-byte' | 'next-byte' }
+  /** It ended in order before the model had told its end. */
+  | { readonly kind: 'ended-early' }
+  /** What came is no answer of this API. */
+  | { readonly kind: 'bad-reply'; readonly contentType: string | null }
+  /** The server sends elsewhere: from this URL to what the header `location` says; null = it did not say. */
+  | { readonly kind: 'redirect'; readonly status: number; readonly from: string; readonly to: string | null };
+
+/** A request that got no answer, and what follows from it. */
+export type UpstreamTrouble = {
+  readonly refusal: UpstreamRefusal;
+  /** Why the same request may be answered later, in a few words for people; null = another try is of no use. */
+  readonly again: string | null;
+  /** `nothing`: it is known that it cost nothing · `unreached`: nor did it reach the provider · `unknown`: it may have been paid. */
+  readonly spent: 'nothing' | 'unreached' | 'unknown';
 };
 
 /** The real endpoint behind a gateway: where requests go, with which key, and what they cost. Nothing of it is shown. */
@@ -46,6 +77,8 @@ export interface Upstream extends Preflight {
   readonly hasPrice: boolean;
   /** Most tokens of an answer that the settings allow; null = as the provider has it. */
   readonly maxOutputTokens: number | null;
+  /** The field of Chat Completions that bounds an answer here. */
+  readonly chatBound: 'max_tokens' | 'max_completion_tokens';
   /** How long the endpoint may be silent before an answer begins, and within one, in milliseconds. */
   readonly firstByteMs: number;
   readonly betweenMs: number;
@@ -53,10 +86,14 @@ export interface Upstream extends Preflight {
   url(protocol: Protocol, path: string): string;
   /** Headers that carry the real key; sent in place of the agent's own credentials. */
   headers(protocol: Protocol): Readonly<Record<string, string>>;
-  /** Reads an answer that is an error (`body` as text). */
-  refusal(status: number, headers: Headers, body: string): UpstreamRefusal;
-  /** What kept any answer from coming: no connection, cut off, silent. */
-  broken(kind: 'refused-connection' | 'cut-off' | 'silent', detail: string): UpstreamRefusal;
+  /** Reads an answer that is an error; `status` null = it stood inside an answer. Never shows a key. */
+  refusal(status: number | null, headers: Headers, body: string): UpstreamTrouble;
+  broken(how: UpstreamBreak): UpstreamTrouble;
+  /**
+   * Reads the usage that an answer tells, an object of the API. `before` = what an earlier part of the same answer told;
+   * null = this part stands at its beginning; `unknownCounts` = the answer is whole.
+   */
+  counts(protocol: Protocol, told: unknown, before: TokenCounts | null): TokenCounts;
   /** US dollars of one request; null = unknown. */
   costUsd(counts: TokenCounts): number | null;
 }
@@ -88,8 +125,14 @@ export type GatewayReport = {
   readonly read: Reading;
   /** What ended it, or the provider's last refusal that no answer followed; null = none. */
   readonly stop: GatewayStop | null;
-  /** Milliseconds that requests waited for the provider's sake: they do not count towards the rollout's deadline. */
+  /**
+   * Wall time in which at least one request waited for the provider's sake (for a place in its lane, or between two
+   * tries) and none was being answered, in milliseconds, the wait that is on included. It does not count towards the
+   * rollout's deadline.
+   */
   readonly waitedMs: number;
+  /** Why the exchange file is not whole, for people; absent = it is. */
+  readonly exchangeProblem?: string | undefined;
 };
 
 export type GatewayLeaseOptions = {
@@ -112,7 +155,7 @@ export interface GatewayLease {
   readonly key: string;
   /** Aborted as soon as the rollout can get no further: a limit, or a provider that no waiting mends. */
   readonly stopped: AbortSignal;
-  /** Adds up the waits as they happen, so that a deadline can move. */
+  /** Hears of the waits of `waitedMs` as they pass, several times a second, so that a deadline can move. */
   readonly onWait: (listener: (ms: number, why: string) => void) => void;
   report(): GatewayReport;
   /** No request is answered any more; those under way are cut. Settles when the exchange file is whole. */
@@ -127,6 +170,30 @@ export interface Gateway {
   /** Unix socket that a sandbox without network is given. */
   readonly socketPath: string;
   lease(options: GatewayLeaseOptions): GatewayLease;
-  /** What all leases have spent so far that is not yet told by a closed one. */
+  /** Closes all leases; no connection, timer or socket file is left. */
   close(): Promise<void>;
+}
+
+/** A place in an endpoint's lane, given back by `leave`. */
+export type LanePlace = {
+  /** The call ended well: the lane may grow, and an episode of refusals may be over. */
+  succeeded(): void;
+  /** The endpoint wants fewer calls; none starts for `ms` milliseconds. */
+  refused(ms: number): void;
+  /** Gives the place back; once. */
+  leave(): void;
+};
+
+/** Bounds how many calls run at one endpoint at once, whoever makes them. */
+export interface EndpointLane {
+  /** Waits for a place, in order of asking. Rejects with the signal's reason when it is aborted first. */
+  enter(signal: AbortSignal): Promise<LanePlace>;
+}
+
+/** What of the session's limits is left for rollouts, by the ledger of what has ended. */
+export interface SessionRoom {
+  /** Null = no such limit. */
+  left(): { readonly usd: number | null; readonly tokens: number | null };
+  /** Whether the ledger has counted this rollout: until then the gateway counts what it has spent. */
+  counts(rollout: string): boolean;
 }
