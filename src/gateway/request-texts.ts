@@ -1,0 +1,64 @@
+import type { Protocol } from '../ports/gateway.ts';
+
+type Fields = Readonly<Record<string, unknown>>;
+const fields = (value: unknown): Fields => (typeof value === 'object' && value !== null ? (value as Fields) : {});
+const some = (value: unknown): boolean => Array.isArray(value) && value.length > 0;
+
+/** Whether a request offers tools: what an agent asks beside its work (titles, summaries) does not. */
+export function hasTools(protocol: Protocol, body: Fields): boolean {
+  switch (protocol) {
+    case 'messages':
+      return some(body.tools);
+    case 'chat':
+      return some(body.tools) || some(body.functions);
+    case 'responses':
+      return (
+        some(body.tools) ||
+        (Array.isArray(body.input) && body.input.some((item) => fields(item).type === 'additional_tools'))
+      );
+    case 'gemini':
+      return some(body.tools);
+    default:
+      return protocol satisfies never;
+  }
+}
+
+/** Pictures and files are no text. */
+const longestWordless = 4_000;
+
+/** All texts of a request, in order, in one form (see `plain`), a blank between any two. */
+export function textOf(body: unknown): string {
+  const found: string[] = [];
+  const walk = (value: unknown): void => {
+    if (typeof value === 'string') {
+      if (value.length < longestWordless || /\s/.test(value.slice(0, longestWordless))) found.push(value);
+    } else if (typeof value === 'object' && value !== null) for (const inner of Object.values(value)) walk(inner);
+  };
+  walk(body);
+  return plain(found.join('\n'));
+}
+
+const escapes: Readonly<Record<string, string>> = {
+  lt: '<',
+  gt: '>',
+  quot: '"',
+  apos: "'",
+  '#39': "'",
+  '#x27': "'",
+  '#34': '"',
+};
+
+/**
+ * A text in the one form in which texts are compared: as it is before it is written into JSON (once or more often), or
+ * into XML, and with every run of blanks as one.
+ */
+export function plain(text: string): string {
+  return text
+    .replace(/\\+u([0-9a-fA-F]{4})/g, (_whole, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)))
+    .replace(/\\+[nrtf]/g, ' ')
+    .replace(/\\+/g, '')
+    .replace(/&(?:amp;)*(lt|gt|quot|apos|#39|#x27|#34);/g, (_whole, name: string) => escapes[name] ?? '')
+    .replace(/&(?:amp;)+/g, '&')
+    .replace(/\s+/g, ' ')
+    .trim();
+}
