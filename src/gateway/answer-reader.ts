@@ -35,7 +35,7 @@ export class AnswerReader {
   constructor(
     private readonly protocol: Protocol,
     private readonly upstream: Pick<Upstream, 'counts'>,
-    contentType: string | null,
+    readonly contentType: string | null,
   ) {
     if (/event-stream/i.test(contentType ?? '')) this.#events = this.#newEvents();
     else if (!/json|html/i.test(contentType ?? '')) this.#isUnsure = true;
