@@ -6,3 +6,5 @@ if (process.env.NO_COLOR) {
   // with both the runtime would write a warning, into the middle of the screen
   else delete process.env.NO_COLOR;
 }
+
+export {};
