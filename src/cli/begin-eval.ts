@@ -11,7 +11,7 @@ import { estimateEvalBefore } from './estimate-of.ts';
 /** `beginWork` for an eval; `target` null = no model takes part. */
 export function beginEval(
   evaluation: Evaluation,
-  target: Model | null,
+  { target, asksTarget }: { readonly target: Model | null; readonly asksTarget: boolean },
   workers: number,
   telling: Telling,
 ): Promise<Begun<EvalEstimate>> {
@@ -27,7 +27,7 @@ export function beginEval(
       named: (e) => ({ what: 'eval', size: countText(e.rollouts[1], 'rollout'), config: null }),
       limits: config.limits,
       left: isUnspent || left === null ? [] : [`left        ${continuingText(left)}`],
-      asked: { target: evaluation.isNew || left !== null ? target : null, optimizer: null },
+      asked: { target: asksTarget && (evaluation.isNew || left !== null) ? target : null, optimizer: null },
     },
     telling,
   );

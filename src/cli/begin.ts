@@ -84,6 +84,8 @@ export type BeginOptions = {
   readonly finalize: boolean;
   readonly workers: number;
   readonly roles: Roles<Model>;
+  /** Whether the target can be asked for a word. */
+  readonly asksTarget: boolean;
   readonly splits: { readonly train: number; readonly test: number };
   /** A terminal that shows the live screen. */
   readonly isLive: boolean;
@@ -120,7 +122,10 @@ export async function begin(surface: Surface, session: Session, o: BeginOptions)
     }),
     limits: config.limits,
     left: isUnspent(state) ? [] : leftLines(state),
-    asked: { target: still.target ? roles.target : null, optimizer: still.optimizer ? roles.optimizer : null },
+    asked: {
+      target: still.target && o.asksTarget ? roles.target : null,
+      optimizer: still.optimizer ? roles.optimizer : null,
+    },
   };
   return beginWork(work, {
     ...o,

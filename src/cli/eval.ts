@@ -67,6 +67,7 @@ export async function evaluateSkill(
     const wins = report.failure === null && report.comparisons.every((c) => c.wins > c.losses);
     if (typed.exitCode && !wins) process.exitCode = NO_IMPROVEMENT;
   };
+  let close: (() => Promise<void> | undefined) | null = null;
   try {
     if (evaluation.state.finished) {
       const { report, lines } = told();
@@ -75,12 +76,13 @@ export async function evaluateSkill(
       return;
     }
     const workers = workersOf(evaluation.config);
-    const { rollouts, target } = await wiredEval(evaluation, base, {
+    const { rollouts, target, gateway, asksTarget } = await wiredEval(evaluation, base, {
       allowUnsandboxed: options.allowUnsandboxed ?? false,
       rehearsalDelayMs: 0,
       bundled,
       onWait: tellingWaits(live.line),
     });
+    close = () => gateway?.close();
     const { config, pack, created } = evaluation;
     const findings = await preflight([
       rollouts,
@@ -90,7 +92,7 @@ export async function evaluateSkill(
       priced(config, target === null ? [] : [target]),
     ]);
     for (const line of planLines(evaluation, workers)) io.line(line);
-    const begun = await beginEval(evaluation, target, workers, {
+    const begun = await beginEval(evaluation, { target, asksTarget }, workers, {
       dir: out,
       say: live.line,
       ask: stage.isLive ? () => askLine('begin?', signal) : null,
@@ -138,6 +140,7 @@ export async function evaluateSkill(
     const { report, lines } = told();
     end(begun.estimate, { report, lines: ['', ...lines] });
   } finally {
+    await close?.();
     evaluation.close();
   }
 }

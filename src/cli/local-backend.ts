@@ -2,6 +2,7 @@ import { agentName } from '../config/agent.ts';
 import { hostEnvironment } from '../config/environment.ts';
 import { modelSettings } from '../config/model.ts';
 import type { Config } from '../config/schema.ts';
+import type { Redactor } from '../journal/redact.ts';
 import type { Gateway } from '../ports/gateway.ts';
 import type { Model } from '../ports/model.ts';
 import type { Finding, Preflight } from '../ports/preflight.ts';
@@ -19,11 +20,21 @@ export type BackendCommon = Pick<
   'passThreshold' | 'sessionId' | 'unsandboxedAllowed' | 'hostEnv' | 'tempRoot'
 > & { readonly defaultTimeoutSec: number };
 
+/** Agents of which nothing is to be looked at: what they do follows from skill and task. */
+const ownPrograms: readonly string[] = ['rehearsal', 'oracle', 'nop'];
+
 /** The backend `local` of a session or an eval. */
 export function localBackend(
   { config, pack }: { readonly config: Config; readonly pack: Pick<Pack, 'tasks'> },
   { defaultTimeoutSec, ...common }: BackendCommon,
-  o: { readonly model: Model | null; readonly gateway: Gateway | null; readonly rehearsalDelayMs: number },
+  o: {
+    readonly model: Model | null;
+    readonly gateway: Gateway | null;
+    readonly rehearsalDelayMs: number;
+    /** Where workspaces of failed rollouts are kept; null = nowhere. */
+    readonly workspaces: string | null;
+    readonly redact: Redactor;
+  },
 ): LocalRollouts {
   const env = hostEnvironment();
   return new LocalRollouts({
@@ -38,7 +49,10 @@ export function localBackend(
     defaultAgentTimeoutSec: defaultTimeoutSec,
     variables: env,
     gateway: o.gateway,
-    keep: null,
+    keep:
+      o.workspaces === null || ownPrograms.includes(agentName(config.agent))
+        ? null
+        : { dir: o.workspaces, mostBytes: config.sandbox.keepMb * 1_000_000, redact: o.redact },
     agentLimits: config.agentLimits,
     modelTokens: modelTokens(config),
   });

@@ -2,26 +2,57 @@ import { resolve } from 'node:path';
 import { hostEnvironment } from '../config/environment.ts';
 import { type ModelConfig, modelSettings } from '../config/model.ts';
 import type { Config } from '../config/schema.ts';
+import type { Gateway, SessionRoom } from '../ports/gateway.ts';
 import type { Model, ModelWait } from '../ports/model.ts';
 import type { Preflight } from '../ports/preflight.ts';
+import { atFirstUse } from './gateway.ts';
 import { telling } from './waits.ts';
+
+/** Makes models, and the gateways to them. */
+export type ModelMaker = {
+  readonly model: (config: ModelConfig) => Promise<Model>;
+  /** For agents that call the model from their own processes; `room` null = no limit bounds what they spend. */
+  readonly gateway: (
+    config: ModelConfig,
+    o: { readonly sessionId: string; readonly room: SessionRoom | null },
+  ) => Promise<Gateway>;
+};
 
 /**
  * Makes the models of a session: patient ones, whose calls at one endpoint go through one lane whatever their role. The
  * room of models is loaded when the first one is made. `onWait` hears when a provider makes a call wait.
  */
-export function modelMaker(
-  base: string,
-  onWait: (wait: ModelWait, model: string) => void = () => {},
-): (config: ModelConfig) => Promise<Model> {
+export function modelMaker(base: string, onWait: (wait: ModelWait, model: string) => void = () => {}): ModelMaker {
   const loading = () => import('../models/index.ts').then((room) => ({ ...room, lanes: new room.Lanes(MOST_CALLS) }));
   let room: ReturnType<typeof loading> | null = null;
-  return async (config) => {
+  const loaded = () => {
     room ??= loading();
-    const { createModel, patient, lanes } = await room;
-    const settings = modelSettings(config);
-    const model = createModel(settings, { variables: hostEnvironment(), folder: resolve(base) });
-    return telling(patient(model, { random: Math.random, lane: lanes.of(settings) }), onWait);
+    return room;
+  };
+  const surroundings = () => ({ variables: hostEnvironment(), folder: resolve(base) });
+  return {
+    async model(config) {
+      const { createModel, patient, lanes } = await loaded();
+      const settings = modelSettings(config);
+      const model = createModel(settings, surroundings());
+      return telling(patient(model, { random: Math.random, lane: lanes.of(settings) }), onWait);
+    },
+    async gateway(config, o) {
+      const { upstreamOf, lanes } = await loaded();
+      const { createGateway } = await import('../gateway/index.ts');
+      const settings = modelSettings(config);
+      const upstream = upstreamOf(settings, surroundings());
+      return atFirstUse(o.sessionId, upstream, (folder) =>
+        createGateway({
+          upstream,
+          folder,
+          lane: lanes.of(settings),
+          room: o.room,
+          random: Math.random,
+          telling: (wait) => onWait(wait, upstream.id),
+        }),
+      );
+    },
   };
 }
 

@@ -93,6 +93,7 @@ async function searchOn(surface: Surface, o: SearchOptions, onStop: (left: Searc
     return open();
   });
   const control = new Control(session, o.stage.abort);
+  let close: (() => Promise<void> | undefined) | null = null;
   try {
     if (o.show.delay !== undefined && session.config.agent !== 'rehearsal')
       throw fail(
@@ -102,11 +103,12 @@ async function searchOn(surface: Surface, o: SearchOptions, onStop: (left: Searc
         'leave it out',
       );
     const workers = workersOf(session.config);
-    const { rollouts, proposals, models, roles, oneShot } = await wired(session, o.base ?? o.dir, {
+    const { rollouts, proposals, models, roles, oneShot, gateway, asksTarget } = await wired(session, o.base ?? o.dir, {
       ...o,
       rehearsalDelayMs: delayMs,
       onWait: (wait, model) => surface.waits(wait, model),
     });
+    close = () => gateway?.close();
     const findings = await preflight([
       rollouts,
       proposals,
@@ -138,6 +140,7 @@ async function searchOn(surface: Surface, o: SearchOptions, onStop: (left: Searc
       finalize: o.finalize,
       workers,
       roles,
+      asksTarget,
       splits: { train: splits.train.length, test: splits.test.length },
       isLive: o.stage.isLive,
       yes: o.show.yes === true,
@@ -177,6 +180,7 @@ async function searchOn(surface: Surface, o: SearchOptions, onStop: (left: Searc
     });
     return { ...withLines(report(), session.state), estimate: begun.estimate };
   } finally {
+    await close?.();
     session.close();
   }
 }

@@ -6,10 +6,12 @@ import { hostEnvironment, namedSecrets } from '../config/environment.ts';
 import { modelName } from '../config/model.ts';
 import { nearest } from '../config/nearest.ts';
 import type { Config } from '../config/schema.ts';
+import type { LoggedEvent } from '../events/events.ts';
 import { makeRedactor } from '../journal/redact.ts';
 import { createReflectingOptimizer } from '../optimizer/reflecting.ts';
 import { createRehearsalOptimizer, parseRehearsal } from '../optimizer/rehearsal.ts';
 import { fail } from '../ports/failure.ts';
+import type { Gateway } from '../ports/gateway.ts';
 import type { Model, ModelWait } from '../ports/model.ts';
 import type { Finding, Preflight } from '../ports/preflight.ts';
 import type { Proposals } from '../ports/proposals.ts';
@@ -27,8 +29,9 @@ import { readAnyPack } from '../taskpack/read-any-pack.ts';
 import { VERSION } from '../version.ts';
 import { exampleHas, exampleName, exampleText } from './bundled.ts';
 import { refuseSecrets } from './config-secrets.ts';
-import { localBackend } from './local-backend.ts';
-import { modelMaker } from './models.ts';
+import { type Bounded, roomOf, spentInEval, spentInSession } from './gateway.ts';
+import { localBackend, reachOf } from './local-backend.ts';
+import { type ModelMaker, modelMaker } from './models.ts';
 import { renderSession } from './render-session.ts';
 import type { Roles } from './roles.ts';
 import { bundleOf, skillSource, sources } from './sources.ts';
@@ -74,6 +77,10 @@ export type Wired = {
   readonly proposals: Proposals;
   readonly models: readonly Model[];
   readonly roles: Roles<Model>;
+  /** Between agents and their model; to be closed at the end. Null = no agent here goes through one. */
+  readonly gateway: Gateway | null;
+  /** Whether the target can be asked for a word before anything begins: its endpoint speaks an API that this program does. */
+  readonly asksTarget: boolean;
   /** The same optimizer, shown a digest in one call, for a model that calls no tools; null = it is no model. */
   readonly oneShot: (() => Proposals) | null;
 };
@@ -82,20 +89,26 @@ export type Wired = {
 export async function wired(session: Session, base: string, o: BackendOptions): Promise<Wired> {
   const make = modelMaker(base, o.onWait);
   const { optimizer, reflection } = session.config;
-  const { target, rollouts } = await wiredBackend(session, make, o);
+  const { limits } = session.config;
+  const bounded: Bounded = {
+    limits,
+    spent: () => spentInSession(session.state),
+    onCounted: (listener) => session.onEvent((event) => tellCounted(event, listener)),
+  };
+  const { target, ...backend } = await wiredBackend(session, bounded, make, o);
   if (!('model' in namedOptimizer(optimizer)))
     return {
-      rollouts,
+      ...backend,
       proposals: rehearsalOf(session, base),
       models: target === null ? [] : [target],
       roles: { target, optimizer: null },
       oneShot: null,
     };
-  const reader = await make(optimizer);
+  const reader = await make.model(optimizer);
   const proposalsIn = (form: typeof reflection.form) =>
     createReflectingOptimizer({ ...reflection, form, model: reader, now: () => performance.now() });
   return {
-    rollouts,
+    ...backend,
     proposals: proposalsIn(reflection.form),
     models: target === null ? [reader] : [target, reader],
     roles: { target, optimizer: reader },
@@ -105,27 +118,46 @@ export async function wired(session: Session, base: string, o: BackendOptions): 
 
 /** The backend of an eval, and the model that it asks. */
 export async function wiredEval(
-  evaluation: Pick<Evaluation, 'config' | 'id' | 'pack' | 'bundledFiles' | 'created'>,
+  evaluation: Pick<Evaluation, 'config' | 'id' | 'pack' | 'bundledFiles' | 'created' | 'paths' | 'state' | 'onEvent'>,
   base: string,
   o: BackendOptions & { readonly bundled: boolean },
-): Promise<Pick<Wired, 'rollouts'> & { readonly target: Model | null }> {
-  const { config, id, pack, bundledFiles: files, created } = evaluation;
+): Promise<WiredBackend> {
+  const { config, id, pack, bundledFiles: files, created, paths } = evaluation;
   const name = created.arms[0]?.name ?? '';
-  return wiredBackend({ config, id, pack, skill: { name, files } }, modelMaker(base, o.onWait), o);
+  const bounded: Bounded = {
+    limits: config.limits,
+    spent: () => spentInEval(evaluation.state),
+    onCounted: (listener) => evaluation.onEvent((event) => tellCounted(event, listener)),
+  };
+  return wiredBackend({ config, id, pack, paths, skill: { name, files } }, bounded, modelMaker(base, o.onWait), o);
 }
+
+function tellCounted(event: LoggedEvent, listener: (key: string) => void): void {
+  if (event.type === 'rollout.finished' || event.type === 'rollout.cancelled') listener(event.key);
+}
+
+type WiredBackend = Pick<Wired, 'rollouts' | 'gateway' | 'asksTarget'> & { readonly target: Model | null };
 
 async function wiredBackend(
   measured: Measured,
-  make: ReturnType<typeof modelMaker>,
+  bounded: Bounded,
+  make: ModelMaker,
   o: BackendOptions,
-): Promise<{ readonly rollouts: Rollouts; readonly target: Model | null }> {
-  const { model, backend } = measured.config;
-  const target = backend === 'chat' && model !== null ? await make(model) : null;
-  return { target, rollouts: backendOf(measured, target, o) };
+): Promise<WiredBackend> {
+  const { config, id } = measured;
+  const reach = config.model === null ? 'none' : reachOf(config);
+  const calls = reach === 'itself' || reach === 'gateway' ? config.model : null;
+  const target = calls === null ? null : await make.model(calls);
+  const gateway =
+    calls === null || reach !== 'gateway' ? null : await make.gateway(calls, { sessionId: id, room: roomOf(bounded) });
+  const spoken = calls !== null && modelName(calls).startsWith('anthropic/') ? 'messages' : 'chat';
+  const asksTarget = gateway === null || gateway.upstream.protocols.includes(spoken);
+  return { target, gateway, asksTarget, rollouts: backendOf(measured, target, gateway, o) };
 }
 
 /** What rollouts are made for: a session or an eval. */
 type Measured = Pick<Session, 'config' | 'id' | 'pack'> & {
+  readonly paths?: { readonly workspaces: string };
   readonly skill?: Pick<Session['skill'], 'name' | 'files'>;
 };
 
@@ -139,7 +171,7 @@ type BackendOptions = {
 };
 
 /** The backend of a session; `model` is the one that a chat asks. */
-function backendOf(session: Measured, model: Model | null, o: BackendOptions): Rollouts {
+function backendOf(session: Measured, model: Model | null, gateway: Gateway | null, o: BackendOptions): Rollouts {
   const { config } = session;
   const common = {
     passThreshold: config.gate.passThreshold,
@@ -167,7 +199,13 @@ function backendOf(session: Measured, model: Model | null, o: BackendOptions): R
         bundledFiles: session.skill?.files ?? [],
       });
     case 'local':
-      return localBackend(session, common, { model, gateway: null, rehearsalDelayMs: o.rehearsalDelayMs });
+      return localBackend(session, common, {
+        model,
+        gateway,
+        rehearsalDelayMs: o.rehearsalDelayMs,
+        workspaces: session.paths?.workspaces ?? null,
+        redact: redactor(),
+      });
     default:
       return config.backend satisfies never;
   }
@@ -175,9 +213,9 @@ function backendOf(session: Measured, model: Model | null, o: BackendOptions): R
 
 /** Versions of what would take part in rollouts now. */
 async function versionsOf(config: Config, base: string): Promise<Readonly<Record<string, string>>> {
-  const model = config.backend === 'chat' && config.model !== null ? await modelMaker(base)(config.model) : null;
+  const model = config.backend === 'chat' && config.model !== null ? await modelMaker(base).model(config.model) : null;
   const session = { config, id: '', pack: { name: '', dir: '', hash: '', tasks: [] } };
-  return backendOf(session, model, { allowUnsandboxed: false, rehearsalDelayMs: 0 }).versions();
+  return backendOf(session, model, null, { allowUnsandboxed: false, rehearsalDelayMs: 0 }).versions();
 }
 
 function isBundled(config: Config): boolean {
