@@ -1,3 +1,5 @@
+import { homedir } from 'node:os';
+import { basename, dirname, join, resolve } from 'node:path';
 import { agentName } from '../config/agent.ts';
 import { hostEnvironment } from '../config/environment.ts';
 import { modelSettings } from '../config/model.ts';
@@ -7,26 +9,30 @@ import type { Gateway } from '../ports/gateway.ts';
 import type { Model } from '../ports/model.ts';
 import type { Finding, Preflight } from '../ports/preflight.ts';
 import { folderTasks, type Pack } from '../ports/task.ts';
-import { type AgentSettings, createLocalAgent, localAgentNames } from '../rollout/agents/index.ts';
+import { type AgentSettings, createLocalAgent, isOwnProgram, localAgentNames } from '../rollout/agents/index.ts';
 import { LocalRollouts } from '../rollout/local/local-rollouts.ts';
 import type { LocalOptions } from '../rollout/local/options.ts';
+import { chooseSandbox, thisSandboxHost } from '../rollout/local/sandbox/choose.ts';
+import { PlainFolders } from '../rollout/local/sandbox/plain-folders.ts';
+import type { Sandbox } from '../rollout/local/sandbox.ts';
 import { localProblems } from '../taskpack/check-local.ts';
 import { missingCommands } from '../taskpack/commands.ts';
 import { dockerfileCopies } from '../taskpack/dockerfile-copies.ts';
+import { exampleName } from './bundled.ts';
 
 /** What is common to all backends. */
-export type BackendCommon = Pick<
-  LocalOptions,
-  'passThreshold' | 'sessionId' | 'unsandboxedAllowed' | 'hostEnv' | 'tempRoot'
-> & { readonly defaultTimeoutSec: number };
+export type BackendCommon = Pick<LocalOptions, 'passThreshold' | 'sessionId' | 'hostEnv' | 'tempRoot'> & {
+  readonly defaultTimeoutSec: number;
+  readonly unsandboxedAllowed: boolean;
+  /** Skill and pack come with this program. */
+  readonly bundled: boolean;
+};
 
-/** Agents of which nothing is to be looked at: what they do follows from skill and task. */
-const ownPrograms: readonly string[] = ['rehearsal', 'oracle', 'nop'];
-
-/** The backend `local` of a session or an eval. */
-export function localBackend(
+/** The backend `local` of a session or an eval; `base` is the folder that relative paths of the config start from. */
+export async function localBackend(
   { config, pack }: { readonly config: Config; readonly pack: Pick<Pack, 'tasks'> },
-  { defaultTimeoutSec, ...common }: BackendCommon,
+  base: string,
+  { defaultTimeoutSec, bundled, ...common }: BackendCommon,
   o: {
     readonly model: Model | null;
     readonly gateway: Gateway | null;
@@ -35,27 +41,67 @@ export function localBackend(
     readonly workspaces: string | null;
     readonly redact: Redactor;
   },
-): LocalRollouts {
+): Promise<LocalRollouts> {
   const env = hostEnvironment();
+  const path = env.PATH ?? '/usr/bin:/bin';
+  const ownPrograms = bundled && isOwnProgram(config.agent);
+  const sandbox = ownPrograms ? ownFolders : await wallsOf(config.sandbox.kind, path);
   return new LocalRollouts({
     ...common,
     agent: createLocalAgent(config.agent, agentSettings(config, o)),
     tasks: folderTasks(pack.tasks),
     prepareFiles: async (task) => (await dockerfileCopies(task)).copies,
-    problems: async (tasks) => [
-      ...(await Promise.all(tasks.map(localProblems))).flat(),
-      ...missingCommands(tasks, env.PATH ?? '/usr/bin:/bin'),
+    problems: async (tasks, seen) => [
+      ...(sandbox.ownPaths ? [] : (await Promise.all(tasks.map(localProblems))).flat()),
+      ...missingCommands(tasks, path, seen),
     ],
+    sandbox,
+    unsandboxedAllowed: common.unsandboxedAllowed || ownPrograms,
+    network: config.sandbox.network,
+    show: config.sandbox.show.map((given) => hostPath(given, base)),
+    hide: hiddenPaths(config, base),
+    limits: ownPrograms ? null : config.sandbox,
+    relay: null,
     defaultAgentTimeoutSec: defaultTimeoutSec,
     variables: env,
     gateway: o.gateway,
     keep:
-      o.workspaces === null || ownPrograms.includes(agentName(config.agent))
+      o.workspaces === null || isOwnProgram(config.agent)
         ? null
         : { dir: o.workspaces, mostBytes: config.sandbox.keepMb * 1_000_000, redact: o.redact },
     agentLimits: config.agentLimits,
     modelTokens: modelTokens(config),
   });
+}
+
+/** Nothing that comes with this program has to be held back: plain folders are the same everywhere, and quick. */
+const ownFolders = new PlainFolders({
+  instead: null,
+  bound: { kind: 'none', why: 'nothing needs to be' },
+  ownPrograms: true,
+});
+
+const walls = new Map<string, Promise<Sandbox>>();
+
+/** The walls of this machine, tried once. */
+function wallsOf(kind: Config['sandbox']['kind'], path: string): Promise<Sandbox> {
+  const key = `${kind} ${path}`;
+  const known = walls.get(key) ?? chooseSandbox({ kind, host: thisSandboxHost(path) });
+  walls.set(key, known);
+  return known;
+}
+
+/** A path of the config: `~` is the user's home. */
+function hostPath(given: string, base: string): string {
+  return given === '~' || given.startsWith('~/') ? join(homedir(), given.slice(1)) : resolve(base, given);
+}
+
+/** What nobody inside sees, whatever is shown: the user's home, the session, the sources of skill and pack. */
+function hiddenPaths(config: Config, base: string): readonly string[] {
+  const sources = [config.skill, config.pack].filter((given) => exampleName(given) === null);
+  const places = sources.map((given) => resolve(base, given));
+  const folders = places.map((path) => (basename(path) === 'SKILL.md' ? dirname(path) : path));
+  return [homedir(), resolve(base), ...folders];
 }
 
 /** What a config says of how much its model takes and writes. */

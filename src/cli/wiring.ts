@@ -95,7 +95,7 @@ export async function wired(session: Session, base: string, o: BackendOptions): 
     spent: () => spentInSession(session.state),
     onCounted: (listener) => session.onEvent((event) => tellCounted(event, listener)),
   };
-  const { target, ...backend } = await wiredBackend(session, bounded, make, o);
+  const { target, ...backend } = await wiredBackend(session, base, bounded, make, o);
   if (!('model' in namedOptimizer(optimizer)))
     return {
       ...backend,
@@ -129,7 +129,13 @@ export async function wiredEval(
     spent: () => spentInEval(evaluation.state),
     onCounted: (listener) => evaluation.onEvent((event) => tellCounted(event, listener)),
   };
-  return wiredBackend({ config, id, pack, paths, skill: { name, files } }, bounded, modelMaker(base, o.onWait), o);
+  return wiredBackend(
+    { config, id, pack, paths, skill: { name, files } },
+    base,
+    bounded,
+    modelMaker(base, o.onWait),
+    o,
+  );
 }
 
 function tellCounted(event: LoggedEvent, listener: (key: string) => void): void {
@@ -140,6 +146,7 @@ type WiredBackend = Pick<Wired, 'rollouts' | 'gateway' | 'asksTarget'> & { reado
 
 async function wiredBackend(
   measured: Measured,
+  base: string,
   bounded: Bounded,
   make: ModelMaker,
   o: BackendOptions,
@@ -152,7 +159,7 @@ async function wiredBackend(
     calls === null || reach !== 'gateway' ? null : await make.gateway(calls, { sessionId: id, room: roomOf(bounded) });
   const spoken = calls !== null && modelName(calls).startsWith('anthropic/') ? 'messages' : 'chat';
   const asksTarget = gateway === null || gateway.upstream.protocols.includes(spoken);
-  return { target, gateway, asksTarget, rollouts: backendOf(measured, target, gateway, o) };
+  return { target, gateway, asksTarget, rollouts: await backendOf(measured, base, { model: target, gateway }, o) };
 }
 
 /** What rollouts are made for: a session or an eval. */
@@ -171,12 +178,18 @@ type BackendOptions = {
 };
 
 /** The backend of a session; `model` is the one that a chat asks. */
-function backendOf(session: Measured, model: Model | null, gateway: Gateway | null, o: BackendOptions): Rollouts {
+async function backendOf(
+  session: Measured,
+  base: string,
+  { model, gateway }: { readonly model: Model | null; readonly gateway: Gateway | null },
+  o: BackendOptions,
+): Promise<Rollouts> {
   const { config } = session;
+  const bundled = o.bundled ?? isBundled(config);
   const common = {
     passThreshold: config.gate.passThreshold,
     sessionId: session.id,
-    unsandboxedAllowed: o.allowUnsandboxed || config.allowUnsandboxed || (o.bundled ?? isBundled(config)),
+    unsandboxedAllowed: o.allowUnsandboxed || config.allowUnsandboxed,
     hostEnv: hostEnvironment(),
     tempRoot: tmpdir(),
     defaultTimeoutSec: config.timeouts.agentSec ?? AGENT_TIMEOUT_SEC,
@@ -192,6 +205,7 @@ function backendOf(session: Measured, model: Model | null, gateway: Gateway | nu
         );
       return new ChatRollouts({
         ...common,
+        unsandboxedAllowed: common.unsandboxedAllowed || bundled,
         model,
         tasks: session.pack.tasks,
         measures: config.optimize,
@@ -199,13 +213,18 @@ function backendOf(session: Measured, model: Model | null, gateway: Gateway | nu
         bundledFiles: session.skill?.files ?? [],
       });
     case 'local':
-      return localBackend(session, common, {
-        model,
-        gateway,
-        rehearsalDelayMs: o.rehearsalDelayMs,
-        workspaces: session.paths?.workspaces ?? null,
-        redact: redactor(),
-      });
+      return localBackend(
+        session,
+        base,
+        { ...common, bundled },
+        {
+          model,
+          gateway,
+          rehearsalDelayMs: o.rehearsalDelayMs,
+          workspaces: session.paths?.workspaces ?? null,
+          redact: redactor(),
+        },
+      );
     default:
       return config.backend satisfies never;
   }
@@ -215,7 +234,8 @@ function backendOf(session: Measured, model: Model | null, gateway: Gateway | nu
 async function versionsOf(config: Config, base: string): Promise<Readonly<Record<string, string>>> {
   const model = config.backend === 'chat' && config.model !== null ? await modelMaker(base).model(config.model) : null;
   const session = { config, id: '', pack: { name: '', dir: '', hash: '', tasks: [] } };
-  return backendOf(session, model, null, { allowUnsandboxed: false, rehearsalDelayMs: 0 }).versions();
+  const alone = { allowUnsandboxed: false, rehearsalDelayMs: 0 };
+  return (await backendOf(session, base, { model, gateway: null }, alone)).versions();
 }
 
 function isBundled(config: Config): boolean {

@@ -92,7 +92,7 @@ async function performRollout(task: string, text: string | null): Promise<Rollou
   const end = await createRehearsalAgent().run({
     workspace: room.app,
     home: room.logs,
-    host: { workspace: room.app, home: room.logs, logDir: room.logs },
+    host: { workspace: room.app, home: room.logs, logDir: room.logs, temp: room.logs },
     model: null,
     skillDir: text === null ? null : room.skill,
     instruction: instructionOf(task),

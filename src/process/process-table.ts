@@ -68,6 +68,11 @@ function readStat(pid: number): Stat | null {
 
 const isDead = (stat: Stat | null): boolean => stat === null || stat.state === 'Z' || stat.state === 'X';
 
+/** Does the process run, or could it? The dead that nobody has collected yet do not (Linux). */
+export function isAlive(pid: number): boolean {
+  return !isDead(readStat(pid));
+}
+
 /** This process and all above it: never ended, whatever marks they carry. */
 export function ourselvesAndAncestors(): ReadonlySet<number> {
   const pids = new Set<number>([process.pid]);

@@ -26,6 +26,8 @@ export type ProcessOptions = {
    * reads `~/.bashrc`: give shells their script by argument or file.
    */
   readonly stdin?: string;
+  /** Open descriptors that the process finds as 3, 4, … in this order; closing them stays with the caller. */
+  readonly descriptors?: readonly number[];
   /** Files that take the output whole (made anew); the same path for both keeps the order of what is written. */
   readonly stdoutFile?: string;
   readonly stderrFile?: string;
@@ -154,11 +156,14 @@ function start(options: ProcessOptions, files: OutputFiles) {
     reject: false,
     buffer: false,
     stripFinalNewline: false,
-    stdin: options.stdin === undefined ? 'ignore' : 'pipe',
     ...(options.stdin === undefined ? {} : { input: options.stdin }),
     // The declared type names the descriptors 3 to 9 alone; any open one is taken.
-    stdout: (files.stdout as 3 | null) ?? 'pipe',
-    stderr: (files.stderr as 3 | null) ?? 'pipe',
+    stdio: [
+      options.stdin === undefined ? 'ignore' : 'pipe',
+      (files.stdout as 3 | null) ?? 'pipe',
+      (files.stderr as 3 | null) ?? 'pipe',
+      ...((options.descriptors ?? []) as readonly 3[]),
+    ],
   });
 }
 

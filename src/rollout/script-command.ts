@@ -9,19 +9,31 @@ type FirstLine = {
   readonly windowsLineEnd: boolean;
 };
 
+/** Is there such a file for those who run the script? */
+type Exists = (path: string) => boolean;
+
 /**
  * The command that runs a script: by its `#!` line, else by bash. The line is read here, so that a temporary folder
- * mounted without the right to execute does not matter; a shell that this host keeps elsewhere is taken from PATH.
+ * mounted without the right to execute does not matter; a shell that is kept elsewhere is taken from PATH. `file` is the
+ * script as this program finds it, `path` as the command does.
  */
-export async function scriptCommand(path: string): Promise<readonly [string, ...string[]]> {
-  const { interpreter, argument } = await firstLine(path);
+export async function scriptCommand(
+  file: string,
+  path = file,
+  exists: Exists = existsSync,
+): Promise<readonly [string, ...string[]]> {
+  const { interpreter, argument } = await firstLine(file);
   if (interpreter === null) return ['bash', path];
-  const program = existsSync(interpreter) ? interpreter : basename(interpreter);
+  const program = exists(interpreter) ? interpreter : basename(interpreter);
   return argument === '' ? [program, path] : [program, argument, path];
 }
 
-/** The PATH that a script was given; `ownPath` as of `taskPath`. */
-export type ScriptPath = { readonly path: string | undefined; readonly ownPath: string | null };
+/** The PATH that a script was given; `ownPath` as of `taskPath`; `exists` as of `scriptCommand`. */
+export type ScriptPath = {
+  readonly path: string | undefined;
+  readonly ownPath: string | null;
+  readonly exists?: Exists;
+};
 
 /**
  * What about a script may explain that it did not start or left nothing behind, for people; `name` is how it is called
@@ -51,11 +63,14 @@ async function firstLine(path: string): Promise<FirstLine> {
 }
 
 /** What the line asks for in vain, with where it was looked for; null = it is there. */
-function missingInterpreter({ interpreter, argument }: FirstLine, { path, ownPath }: ScriptPath): string | null {
+function missingInterpreter(
+  { interpreter, argument }: FirstLine,
+  { path, ownPath, exists = existsSync }: ScriptPath,
+): string | null {
   const folders = (path ?? '').split(delimiter);
-  const onPath = (program: string) => folders.some((folder) => existsSync(join(folder, program)));
+  const onPath = (program: string) => folders.some((folder) => exists(join(folder, program)));
   if (interpreter === null) return null;
-  if (!existsSync(interpreter)) return onPath(basename(interpreter)) ? null : `${interpreter}, which is not there`;
+  if (!exists(interpreter)) return onPath(basename(interpreter)) ? null : `${interpreter}, which is not there`;
   if (basename(interpreter) !== 'env') return null;
   // `env -S NAME=value program …`: the program is the first word that is neither an option nor a variable.
   const program = argument.split(/[ \t]+/).find((word) => word !== '' && !word.startsWith('-') && !word.includes('='));

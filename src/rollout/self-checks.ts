@@ -111,11 +111,21 @@ export function backendSelfChecks(make: () => Promise<CheckBench>): readonly Sel
         same(outcome.status === 'unscored' ? outcome.reason : null, reason);
       }),
     ),
-    check('unscored, skill-changed: a skill that the agent changed', async (bench) => {
+    check('an agent that would change the skill can not, or the rollout is unscored: skill-changed', async (bench) => {
       const skill = await bench.skill('---\nname: s\n---\nbody\n', {});
-      const instruction = 'chmod -R u+w "$(dirname "$SKILL_FILE")"; echo more >> "$SKILL_FILE"';
-      const outcome = await outcomeOf(bench, { instruction, test: pass }, skill);
-      same(outcome.status === 'unscored' ? outcome.reason : outcome, 'skill-changed');
+      const change = 'chmod -R u+w "$(dirname "$SKILL_FILE")"; echo more >> "$SKILL_FILE"';
+      const outcome = await outcomeOf(
+        bench,
+        {
+          instruction: `${change}; cp "$SKILL_FILE" after`,
+          test: verdict('! grep -q more after && grep -q body after'),
+        },
+        skill,
+      );
+      same(
+        outcome.status === 'unscored' ? outcome.reason : outcome.hard,
+        outcome.status === 'scored' ? 1 : 'skill-changed',
+      );
     }),
     ...(['agent', 'verifier'] as const).map((phase) =>
       check(`cancelling a stubborn ${phase} with jobs in the background ends all`, async (bench) => {

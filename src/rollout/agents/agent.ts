@@ -49,6 +49,8 @@ export type HostFolders = {
   readonly workspace: string;
   readonly home: string;
   readonly logDir: string;
+  /** What stands behind `TMPDIR`. */
+  readonly temp: string;
 };
 
 /** All that an agent may know of one rollout. Paths are as its processes see them, unless it says otherwise. */

@@ -32,6 +32,14 @@ const makers: Readonly<Record<string, (settings: AgentSettings) => Agent>> = {
   nop: () => createNopAgent(),
 };
 
+/** Programs that do what a skill, a solution or nobody says, and call no model: of this program's own making. */
+const ownPrograms: readonly string[] = ['rehearsal', 'oracle', 'nop'];
+
+/** Is the agent one that comes with this program and runs nothing but what skill and task bring? */
+export function isOwnProgram(config: AgentConfig): boolean {
+  return typeof config === 'string' && ownPrograms.includes(config);
+}
+
 export const localAgentNames: readonly string[] = Object.keys(makers);
 
 /** The agent that a config names or describes. Throws a `config` failure that lists the names when there is none. */

@@ -28,10 +28,11 @@ export function createOracleAgent(options: {
           trouble: { reason: 'agent-setup', detail: `the task ${run.task.id} has no solution/solve.sh` },
         });
       }
-      const solution = join(run.env.TMPDIR ?? run.home, 'solution');
-      await copyTree(join(run.task.dir, 'solution'), solution);
+      const copy = join(run.host.temp, 'solution');
+      const solution = join(run.env.TMPDIR ?? run.host.temp, 'solution');
+      await copyTree(join(run.task.dir, 'solution'), copy);
       const own = resolveVariables(run.task.env.solution, options.variables, run.task.id);
-      const output = await run.run(await scriptCommand(join(solution, 'solve.sh')), {
+      const output = await run.run(await scriptCommand(join(copy, 'solve.sh'), join(solution, 'solve.sh')), {
         env: { ...own, SOLUTION_DIR: solution },
         mergeStderr: true,
       });

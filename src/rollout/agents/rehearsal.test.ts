@@ -31,7 +31,7 @@ function runFor(
   return {
     workspace,
     home: dir,
-    host: { workspace, home: dir, logDir: dir },
+    host: { workspace, home: dir, logDir: dir, temp: dir },
     model: null,
     skillDir: skill === null ? null : dir,
     instruction,

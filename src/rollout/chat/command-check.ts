@@ -55,6 +55,7 @@ export async function runCommandCheck(
     },
     cancelled: o.cancelled,
     graceMs: options.graceMs ?? defaultGraceMs,
+    walls: null,
   };
   try {
     await layFiles(folders, [...o.task.files, ...(check.files ?? [])]);

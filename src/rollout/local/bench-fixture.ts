@@ -10,6 +10,7 @@ import type { CheckBench, CheckTask } from '../self-checks.ts';
 import { markName } from './environment.ts';
 import { LocalRollouts } from './local-rollouts.ts';
 import type { LocalOptions } from './options.ts';
+import { PlainFolders } from './sandbox/plain-folders.ts';
 
 /** The local backend on real task folders in a temporary place of its own. */
 export type LocalBench = Omit<CheckBench, 'task'> & {
@@ -25,6 +26,13 @@ type TaskExtras = {
   readonly files: Readonly<Record<string, string>>;
   readonly env: FolderTask['env'];
 };
+
+/** Walls like those of the bundled examples: none, and nothing is bounded. */
+export const ownFolders = new PlainFolders({
+  instead: null,
+  bound: { kind: 'none', why: 'nothing is' },
+  ownPrograms: true,
+});
 
 let benches = 0;
 
@@ -50,6 +58,12 @@ export async function makeLocalBench(more: Partial<LocalOptions> = {}): Promise<
     prepareFiles: async () => [],
     problems: async () => [],
     unsandboxedAllowed: true,
+    sandbox: ownFolders,
+    network: 'off',
+    show: [],
+    hide: [],
+    limits: null,
+    relay: null,
     defaultAgentTimeoutSec: 60,
     hostEnv: { ...process.env, SOME_API_KEY: secret },
     variables: {},

@@ -1,6 +1,7 @@
 import { chmod, lstat, readdir, realpath, rm, rmdir, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Mark, MarkedPlace } from '../../process/mark.ts';
+import { findPidsParent, pidsCellsIn } from '../../process/pids-cell.ts';
 import { reapLeftovers } from '../../process/reap-leftovers.ts';
 import { errorCode } from '../../process/system-refusal.ts';
 import { markName } from './environment.ts';
@@ -68,11 +69,26 @@ export async function sweepSession(sessionId: string, tempRoot: string): Promise
     if (failure !== null) throw failure;
     lines.push(`leftover processes could not be looked for (${(error as Error).message})`);
   }
+  lines.push(...(await sweepCells(sessionId)));
   for (const { folder, ours } of left) {
     const problem = ours ? await removeFolder(folder) : 'it belongs to another user';
     lines.push(
       problem === null ? `folder ${folder}` : `folder ${folder} could not be removed (${problem}); remove it by hand`,
     );
+  }
+  return lines;
+}
+
+/** Groups of the kernel that rollouts of the session left, with what is still in them. */
+async function sweepCells(sessionId: string): Promise<readonly string[]> {
+  const parent = findPidsParent();
+  if (parent === null) return [];
+  const lines: string[] = [];
+  for (const cell of pidsCellsIn(parent, (name) => isFolderOf(sessionId, name))) {
+    const inIt = cell.pids();
+    await cell.empty(leftoverGraceMs);
+    cell.remove();
+    lines.push(...inIt.map((pid) => `process ${pid}`));
   }
   return lines;
 }

@@ -6,10 +6,13 @@ import type { VerifierRun } from './verify.ts';
 
 /** Why the verifier need not run; null = it must. */
 export function unscoredBeforeVerifier(agent: AgentOutcome, skillWasChanged: boolean): Outcome | null {
-  const { end, timedOut } = agent;
+  const { end, timedOut, overLimit } = agent;
   if (end.trouble !== null) return unscored(end.trouble.reason, end.trouble.detail);
   if (end.exit === 'not-started') return unscored('agent-setup', 'the agent could not be started');
   if (end.exit === 'crashed') return unscored('agent-crash', 'the agent crashed');
+  if (overLimit !== null && !end.didWork) {
+    return unscored('agent-did-no-work', `the agent was ended before it had done anything: ${overLimit}`);
+  }
   if (timedOut && !end.didWork) {
     return unscored('agent-did-no-work', 'the agent ran into its time limit before it had done anything');
   }
@@ -42,8 +45,17 @@ export function outcomeOf(
   }
   return scored(reading.rewards, reading.reward, more.passThreshold, {
     read: more.hasSkill ? agent.end.read : null,
-    agentTimedOut: agent.timedOut,
+    agentTimedOut: agent.timedOut || agent.overLimit !== null,
   });
+}
+
+/**
+ * A verdict that was given while the verifier ran into a limit of its own: a pass stands, anything else may be the
+ * limit's doing and says nothing of the work.
+ */
+export function outcomeWithin(outcome: Outcome, reached: readonly string[]): Outcome {
+  if (reached.length === 0 || (outcome.status === 'scored' && outcome.hard === 1)) return outcome;
+  return unscored('environment', `the verifier ran into what a rollout may use up: ${reached.join(' ')}`);
 }
 
 /** Can the test script itself be at fault for this? */
@@ -53,9 +65,9 @@ export function mayLieAtScript(outcome: Outcome): boolean {
   return reason === 'verifier-crash' || reason === 'verifier-missing-reward' || reason === 'verifier-bad-reward';
 }
 
-/** How the agent ended: our own clock decides about the deadline. */
+/** How the agent ended: our own clock and measures decide about deadline and limits. */
 export function exitOf(agent: AgentOutcome): ExitCause {
-  return agent.timedOut ? 'timeout' : agent.end.exit;
+  return agent.timedOut || agent.overLimit !== null ? 'timeout' : agent.end.exit;
 }
 
 function endedHow(end: { readonly exitCode: number | null; readonly signal: string | null }): string {

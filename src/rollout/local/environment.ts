@@ -1,5 +1,5 @@
 import { fail } from '../../ports/failure.ts';
-import type { Folders } from './folders.ts';
+import type { InsidePlaces } from './sandbox.ts';
 
 /** All that a child takes over from our own environment: no key of the user's can be among it. */
 export const takenFromHost = ['PATH', 'LANG', 'LC_ALL', 'TZ'] as const;
@@ -15,7 +15,7 @@ export const markName = 'SKILLOPT_ROLLOUT';
 export function cleanEnvironment(
   hostEnv: Readonly<Record<string, string | undefined>>,
   taskEnv: Readonly<Record<string, string>>,
-  folders: Folders,
+  places: Pick<InsidePlaces, 'home' | 'temp' | 'workspace' | 'logs'>,
 ): Readonly<Record<string, string>> {
   const taken = takenFromHost.flatMap((name) => (hostEnv[name] ? [[name, hostEnv[name]] as const] : []));
   return {
@@ -23,10 +23,10 @@ export function cleanEnvironment(
     LANG: 'C.UTF-8',
     ...Object.fromEntries(taken),
     ...taskEnv,
-    HOME: folders.home,
-    TMPDIR: folders.temp,
-    APP_DIR: folders.workspace,
-    LOGS_DIR: folders.logs,
+    HOME: places.home,
+    TMPDIR: places.temp,
+    APP_DIR: places.workspace,
+    LOGS_DIR: places.logs,
   };
 }
 

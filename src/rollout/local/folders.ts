@@ -13,6 +13,8 @@ export type Folders = {
   readonly verifierLogs: string;
   readonly tests: string;
   readonly temp: string;
+  /** What stands behind `/dev/shm` in walls that have one of their own; made when they are. */
+  readonly shared: string;
 };
 
 export function foldersIn(root: string): Folders {
@@ -27,6 +29,7 @@ export function foldersIn(root: string): Folders {
     verifierLogs: join(logs, 'verifier'),
     tests: join(root, 'tests'),
     temp: join(root, 'tmp'),
+    shared: join(root, 'shm'),
   };
 }
 

@@ -1,6 +1,14 @@
 import type { Mark } from '../../process/mark.ts';
 import type { ProcessEnd } from '../../process/process-end.ts';
 import { type ProcessOptions, runProcess } from '../../process/run-process.ts';
+import type { InsideOptions, Sandbox, SandboxView } from './sandbox.ts';
+
+/** The walls around the processes of one phase, and what is shown within them. */
+export type Walls = {
+  readonly sandbox: Sandbox;
+  readonly view: SandboxView;
+  readonly onStart?: InsideOptions['onStart'];
+};
 
 /** What every process of one rollout has in common. */
 export type LaunchContext = {
@@ -8,15 +16,21 @@ export type LaunchContext = {
   /** Aborted when the rollout is cancelled. */
   readonly cancelled: AbortSignal;
   readonly graceMs: number;
+  /** Null: plain folders, and nothing is bounded but the time. */
+  readonly walls: Walls | null;
 };
 
 /**
- * Starts a process of a rollout: in plain folders, with no walls but its group, its mark and its deadline. The one
- * place through which agents and verifiers come to run, and so where a sandbox stands when there is one.
+ * Starts a process of a rollout: in a group of its own, marked, under its deadline, and within the walls. The one place
+ * through which agents and verifiers come to run.
  */
 export function launch(
   context: LaunchContext,
   options: Omit<ProcessOptions, 'mark' | 'signal' | 'graceMs'>,
 ): Promise<ProcessEnd> {
-  return runProcess({ ...options, mark: context.mark, signal: context.cancelled, graceMs: context.graceMs });
+  const { mark, walls } = context;
+  const all = { ...options, mark, signal: context.cancelled, graceMs: context.graceMs };
+  if (walls === null) return runProcess(all);
+  const { sandbox, view, onStart } = walls;
+  return sandbox.run(onStart === undefined ? all : { ...all, onStart }, view);
 }

@@ -6,24 +6,24 @@ import type { RolloutProgress, RolloutReport, RolloutRequest, Rollouts } from '.
 import type { FolderTask } from '../../ports/task.ts';
 import { reportsOf } from '../report-queue.ts';
 import { cutText, normalizedTrajectory, type Place, placesNamed, type RawTrajectory } from '../trajectory.ts';
-import { reapRollout, removeFolder, sweepSession } from './clean.ts';
+import { removeFolder, sweepSession } from './clean.ts';
 import { markName } from './environment.ts';
 import { failureToStart } from './errors.ts';
 import { type Folders, placesOf } from './folders.ts';
 import { isWorthKeeping, Keeper } from './keep.ts';
-import type { LaunchContext } from './launch.ts';
 import type { LocalOptions, WorkspaceCopy } from './options.ts';
 import { performWork, type Work } from './perform.ts';
-import { localPreflight } from './preflight.ts';
+import { localPreflight, noConsent } from './preflight.ts';
 import { makeFolders } from './prepare.ts';
+import { type RolloutContext, RolloutWalls } from './walls.ts';
 
 type PerformOptions = { readonly signal: AbortSignal; readonly onProgress?: (progress: RolloutProgress) => void };
 
 const defaultGraceMs = 2_000;
 
 /**
- * Task folders on this host without a container: fresh plain folders for each rollout, a clean environment, and
- * nothing left behind. All requests of one call run side by side; the caller bounds how many.
+ * Task folders on this host without a container: fresh folders for each rollout, a clean environment, the walls of the
+ * sandbox around agent and verifier, and nothing left behind. All requests of one call run side by side; the caller bounds how many.
  */
 export class LocalRollouts implements Rollouts {
   readonly batches = false;
@@ -43,7 +43,7 @@ export class LocalRollouts implements Rollouts {
 
   async versions(): Promise<Readonly<Record<string, string>>> {
     this.#version ??= await this.#options.agent.version();
-    return { [this.#options.agent.name]: this.#version, sandbox: 'none' };
+    return { [this.#options.agent.name]: this.#version, sandbox: this.#options.sandbox.version };
   }
 
   async sweep(): Promise<readonly string[]> {
@@ -65,15 +65,16 @@ export class LocalRollouts implements Rollouts {
     const copies = () => this.#copiesOf(request.task);
 
     let versions: Readonly<Record<string, string>>;
-    let folders: Folders;
+    let walls: RolloutWalls;
     const sinceMs = Date.now();
     try {
       versions = await this.versions();
-      folders = await makeFolders(this.#tempRoot(), this.#options.sessionId, key);
+      walls = await this.#raise(request.task, key);
     } catch (error) {
       return { kind: 'failed', key, failure: failureToStart(error, this.#options.tempRoot) };
     }
-    const context: LaunchContext = {
+    const { folders } = walls;
+    const context: RolloutContext = {
       mark: {
         name: markName,
         match: 'exact',
@@ -83,9 +84,9 @@ export class LocalRollouts implements Rollouts {
       cancelled: signal,
       graceMs: this.#options.graceMs ?? defaultGraceMs,
     };
-    const work = await performWork({ request, folders, context, options: this.#options, copies, onPhase });
+    const work = await performWork({ request, folders, context, walls, options: this.#options, copies, onPhase });
     onPhase('clean');
-    const problems = [await this.#keep(work, folders, request), await clean(context, folders)];
+    const problems = [await this.#keep(work, folders, request), await clean(context, walls)];
 
     switch (work.kind) {
       case 'cancelled':
@@ -112,13 +113,22 @@ export class LocalRollouts implements Rollouts {
     return problem === null ? null : `The workspace of this rollout was not kept: ${problem}.`;
   }
 
+  /** Folders and walls of a rollout; both or, on an error, none. */
+  async #raise(task: FolderTask, key: string): Promise<RolloutWalls> {
+    const folders = await makeFolders(this.#tempRoot(), this.#options.sessionId, key);
+    try {
+      return RolloutWalls.raise(this.#options, { folders, workdir: task.workdir });
+    } catch (error) {
+      await removeFolder(folders.root);
+      throw error;
+    }
+  }
+
   /** Why this rollout must not be started at all; null = it may. */
   #refusal(request: RolloutRequest): Failure | null {
-    const { agent, unsandboxedAllowed } = this.#options;
-    if (!unsandboxedAllowed) {
-      const what = 'agents and verifiers would run without a sandbox, as you';
-      return fail('preflight', what, 'backend local', 'allow it with --allow-unsandboxed').failure;
-    }
+    const { agent, sandbox, unsandboxedAllowed } = this.#options;
+    const unasked = unsandboxedAllowed ? null : noConsent(sandbox);
+    if (unasked !== null) return fail('preflight', unasked.what, 'backend local', unasked.fix).failure;
     if (request.skill !== null && !agent.takesSkill) {
       const what = `the agent ${agent.name} takes no skill, so none can be measured with it`;
       return fail('config', what, 'agent', 'choose an agent that takes a skill').failure;
@@ -152,14 +162,15 @@ function notAFolder(task: string): Failure {
 }
 
 /** Ends and removes all that is left. Returns what could not be, for people; the next `sweep` tries again. */
-async function clean(context: LaunchContext, folders: Folders): Promise<string | null> {
+async function clean(context: RolloutContext, walls: RolloutWalls): Promise<string | null> {
   let running: string | null = null;
   try {
-    await reapRollout(context.mark);
+    await walls.reap(context.mark);
   } catch (error) {
     running = `What this rollout left running could not be looked for: ${(error as Error).message}.`;
   }
-  const left = await removeFolder(folders.root);
+  walls.fall();
+  const left = await removeFolder(walls.folders.root);
   const folder =
     left === null ? null : `The folder of this rollout could not be removed: ${left}. The next start tries it again.`;
   const problems = [running, folder].filter((problem) => problem !== null);

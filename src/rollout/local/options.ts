@@ -3,6 +3,7 @@ import type { Finding } from '../../ports/preflight.ts';
 import type { FolderTask } from '../../ports/task.ts';
 import type { Agent } from '../agents/agent.ts';
 import type { KeepOptions } from './keep.ts';
+import type { Limits, Relay, Sandbox } from './sandbox.ts';
 
 /** One thing to copy into a workspace, in the order given; a folder stands for its content. */
 export type WorkspaceCopy = {
@@ -24,10 +25,21 @@ export type LocalOptions = {
   readonly tasks: readonly FolderTask[];
   /** Files that the task puts into its workdir. */
   readonly prepareFiles: (task: FolderTask) => Promise<readonly WorkspaceCopy[]>;
-  /** Why these tasks cannot run in plain folders on this host (paths, missing commands); empty = they can. */
-  readonly problems: (tasks: readonly FolderTask[]) => Promise<readonly Finding[]>;
+  /** Why these tasks cannot run on this host (paths, missing commands; `seen` finds a command as verifiers do); empty = they can. */
+  readonly problems: (tasks: readonly FolderTask[], seen: (command: string) => boolean) => Promise<readonly Finding[]>;
+  /** The walls around agents and verifiers. */
+  readonly sandbox: Sandbox;
   /** Consent to run agents and verifiers as this user, with nothing but plain folders around them. */
   readonly unsandboxedAllowed: boolean;
+  readonly network: 'off' | 'on';
+  /** What of this machine agents and verifiers see beside the system, absolute. */
+  readonly show: readonly string[];
+  /** What they don't see though something shown holds it: the user's home, the session, the sources of skill and pack. */
+  readonly hide: readonly string[];
+  /** What one rollout may use up; null = nothing is bounded but the time. */
+  readonly limits: Limits | null;
+  /** The way to the gateway from a sandbox without network; null = none is needed here. */
+  readonly relay: Relay | null;
   /** For tasks that give the agent no limit, in seconds. */
   readonly defaultAgentTimeoutSec: number;
   /** Our own environment: only what `cleanEnvironment` names is taken from it. */

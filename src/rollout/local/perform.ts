@@ -4,22 +4,22 @@ import { type ExitCause, type Outcome, unscored } from '../../ports/outcome.ts';
 import type { RolloutProgress, RolloutRequest } from '../../ports/rollouts.ts';
 import type { FolderTask } from '../../ports/task.ts';
 import { noUsage, type Usage } from '../../ports/usage.ts';
+import { type AgentEnd, noNeeds } from '../agents/agent.ts';
 import { drawOf } from '../draw.ts';
 import { type ScriptPath, scriptOddities } from '../script-command.ts';
 import type { RawTrajectory } from '../trajectory.ts';
 import { taskPath } from '../why-not-started.ts';
-import { reapRollout } from './clean.ts';
-import { exitOf, mayLieAtScript, outcomeOf, unscoredBeforeVerifier } from './collect.ts';
-import { cleanEnvironment, resolveVariables } from './environment.ts';
+import { exitOf, mayLieAtScript, outcomeOf, outcomeWithin, unscoredBeforeVerifier } from './collect.ts';
+import { resolveVariables } from './environment.ts';
 import { diskFull, failureOf, isDiskFull } from './errors.ts';
 import type { Folders } from './folders.ts';
-import type { LaunchContext } from './launch.ts';
 import { modelSeat, told, witnessed } from './model-seat.ts';
 import type { LocalOptions, WorkspaceCopy } from './options.ts';
 import { fillWorkspace } from './prepare.ts';
 import { type AgentOutcome, runAgent } from './run.ts';
-import { type Mount, mountSkill, skillChanged, unlinkSkill } from './skill-mount.ts';
+import { clearStand, type Mount, makePlaceholders, mountSkill, type Stand, skillChanged } from './skill-mount.ts';
 import { runVerifier } from './verify.ts';
+import type { RolloutContext, RolloutWalls } from './walls.ts';
 
 /** What one rollout came to. `raw` is null when nothing ran. */
 export type Work =
@@ -37,7 +37,8 @@ export type Work =
 export type Rollout = {
   readonly request: RolloutRequest<FolderTask>;
   readonly folders: Folders;
-  readonly context: LaunchContext;
+  readonly context: RolloutContext;
+  readonly walls: RolloutWalls;
   readonly options: LocalOptions;
   readonly copies: () => Promise<readonly WorkspaceCopy[]>;
   readonly onPhase: (phase: RolloutProgress['phase']) => void;
@@ -57,15 +58,20 @@ export async function performWork(rollout: Rollout): Promise<Work> {
 }
 
 async function phases(rollout: Rollout): Promise<Work> {
-  const { request, folders, context, options, onPhase } = rollout;
+  const { request, folders, context, options, walls, onPhase } = rollout;
   const { task, skill } = request;
+  const { agent: kind } = options;
 
   onPhase('prepare');
   const resolve = (env: Readonly<Record<string, string>>) => resolveVariables(env, options.variables, task.id);
   const forAll = resolve(task.env.environment);
   const forVerifier = { ...forAll, ...resolve(task.env.verifier) };
   await fillWorkspace(task, await rollout.copies(), folders);
-  const mount = skill === null ? null : await mountSkill(skill, folders, options.agent.skillMounts);
+  const inside = options.sandbox.ownPaths ? walls.places : null;
+  const mount = skill === null ? null : await mountSkill(skill, folders, kind.skillMounts, inside);
+  const needs = (await kind.needs?.()) ?? noNeeds;
+  const view = walls.agentView({ readOnly: mount?.readOnly ?? [], needs, callsModel: kind.speaks !== undefined });
+  const stand = await makePlaceholders(options.sandbox.placeholders(view));
   if (context.cancelled.aborted) return { kind: 'cancelled' };
 
   onPhase('agent');
@@ -74,32 +80,33 @@ async function phases(rollout: Rollout): Promise<Work> {
     skill,
     folders,
     signal: context.cancelled,
-    origin: null,
+    origin: options.sandbox.gatewayOrigin(view),
   });
+  const watch = await walls.watch();
   const ran = await runAgent(
-    options.agent,
+    kind,
     {
-      workspace: folders.workspace,
-      home: folders.home,
-      host: { workspace: folders.workspace, home: folders.home, logDir: folders.agentLogs },
+      ...walls.seat(),
       model: at?.model ?? null,
-      skillDir: mount?.dir ?? null,
+      skillDir: mount?.inside ?? null,
       instruction: task.instruction,
-      logDir: folders.agentLogs,
-      env: cleanEnvironment(options.hostEnv, forAll, folders),
+      env: walls.environment(view, forAll, needs.path),
       task,
       draw: drawOf(request),
       timeoutMs: (task.agentTimeoutSec ?? options.defaultAgentTimeoutSec) * 1000,
     },
-    context,
+    walls.enter(context, view, watch),
     at?.lease ?? null,
+    watch?.over ?? null,
   ).finally(() => at?.lease.close());
+  const reached = (await watch?.end()) ?? [];
   const seen = at === null ? told(ran.end) : witnessed(ran.end, at, skill !== null);
   if (context.cancelled.aborted) return { kind: 'cancelled', ...spentBy(seen.kind === 'end' ? seen.end : seen) };
   if (seen.kind === 'failed') return seen;
-  const agent: AgentOutcome = { ...ran, end: seen.end };
+  const agent: AgentOutcome = { ...ran, end: withNotes(seen.end, reached) };
   try {
-    return await judge(rollout, agent, mount, cleanEnvironment(options.hostEnv, forVerifier, folders));
+    const ofSkill = mount === null ? [] : [mount.stand];
+    return await judge(rollout, agent, { mount, stands: [...ofSkill, stand], env: forVerifier });
   } catch (error) {
     if (context.cancelled.aborted || failureOf(error, '') !== null) throw error;
     // The agent ran: what it did is kept, whatever became of its verdict.
@@ -112,28 +119,37 @@ function spentBy({ usage }: { readonly usage: Usage }): { readonly usage?: Usage
   return usage.requests === 0 ? {} : { usage };
 }
 
+/** What judging needs to know beside the agent's end. */
+type Judged = {
+  readonly mount: Mount | null;
+  /** What stood in the rollout's folders for the agent alone. */
+  readonly stands: readonly Stand[];
+  /** The task's variables for its verifier. */
+  readonly env: Readonly<Record<string, string>>;
+};
+
 /** From the agent's end to the outcome. */
-async function judge(
-  rollout: Rollout,
-  agent: AgentOutcome,
-  mount: Mount | null,
-  env: Readonly<Record<string, string>>,
-): Promise<Work> {
-  const { request, folders, context, options, onPhase } = rollout;
+async function judge(rollout: Rollout, agent: AgentOutcome, { mount, stands, env }: Judged): Promise<Work> {
+  const { request, folders, context, options, walls, onPhase } = rollout;
   const { task, skill } = request;
   // What the agent left running must be gone before the tests come into being.
-  await reapRollout(context.mark);
+  await walls.reap(context.mark);
   if (context.cancelled.aborted) return { kind: 'cancelled', ...spentBy(agent.end) };
   const changed = mount !== null && skillChanged(mount);
-  if (mount !== null) await unlinkSkill(mount);
+  for (const stand of stands) clearStand(stand, folders);
 
   const early = unscoredBeforeVerifier(agent, changed);
   if (early !== null) return workOf(rollout, agent, early, null);
 
   onPhase('verifier');
-  const verifier = await runVerifier(task, folders, env, context);
-  if (verifier.kind === 'ended' && verifier.end.cause === 'cancelled')
-    return { kind: 'cancelled', ...spentBy(agent.end) };
+  const view = walls.verifierView();
+  const watch = await walls.watch();
+  const verifier = await runVerifier(task, folders, walls.places, () => ({
+    context: walls.enter(context, view, watch),
+    env: walls.environment(view, env),
+  }));
+  const reached = (await watch?.end()) ?? [];
+  if (context.cancelled.aborted) return { kind: 'cancelled', ...spentBy(agent.end) };
   const ownPath = taskPath(task.env.environment, task.env.verifier);
   const outcome = outcomeOf(agent, verifier, {
     hasSkill: skill !== null,
@@ -141,7 +157,18 @@ async function judge(
     ownPath,
   });
   const output = verifier.kind === 'ended' ? verifier.end.stdout : null;
-  return workOf(rollout, agent, await explained(outcome, task, { path: env.PATH, ownPath }), output);
+  const path: ScriptPath = {
+    path: walls.environment(view, env).PATH,
+    ownPath,
+    exists: (file) => options.sandbox.hostPathOf(file, view) !== null,
+  };
+  const judged = outcomeWithin(await explained(outcome, task, path), reached);
+  const ofVerifier = reached.map((text) => `The verifier: ${text}`);
+  return workOf(rollout, { ...agent, end: withNotes(agent.end, ofVerifier) }, judged, output);
+}
+
+function withNotes(end: AgentEnd, notes: readonly string[]): AgentEnd {
+  return { ...end, steps: [...end.steps, ...notes.map((text) => ({ kind: 'note', text }) as const)] };
 }
 
 /** The outcome with what strikes the eye about the test script, where that may be at fault. */

@@ -1,26 +1,28 @@
 import { access, constants, statfs } from 'node:fs/promises';
-import { delimiter, isAbsolute, join } from 'node:path';
 import { SkilloptError } from '../../ports/failure.ts';
 import type { Finding } from '../../ports/preflight.ts';
 import { resolveVariables } from './environment.ts';
 import type { LocalOptions } from './options.ts';
+import { megabyte } from './sandbox/bounded-start.ts';
+import type { Sandbox } from './sandbox.ts';
+import { sightFindings } from './sight.ts';
 
 const leastFreeBytes = 100_000_000;
 
-/** What must hold before a rollout is started here: consent, a place, the commands and variables of the tasks. */
+/** What must hold before a rollout is started here: walls or consent, a place, the commands and variables of the tasks. */
 export async function localPreflight(options: LocalOptions): Promise<readonly Finding[]> {
-  const [agent, place, problems] = await Promise.all([
+  const [agent, place, sight] = await Promise.all([
     options.agent.preflight(),
-    placeFindings(options.tempRoot),
-    options.problems(options.tasks),
+    placeFindings(options.tempRoot, options.limits === null ? 0 : options.limits.diskMb * megabyte),
+    sightFindings(options),
   ]);
   return [
     ...platformFindings(),
-    consentFinding(options.unsandboxedAllowed),
+    ...wallFindings(options),
     ...place,
-    ...(await bashFindings(options.hostEnv.PATH ?? '')),
+    ...(await networkFindings(options)),
     ...variableFindings(options),
-    ...problems,
+    ...sight,
     ...agent,
   ];
 }
@@ -32,43 +34,78 @@ function platformFindings(): readonly Finding[] {
   ];
 }
 
-function consentFinding(allowed: boolean): Finding {
-  return allowed
-    ? { level: 'ok', what: 'agents and verifiers run without a sandbox, as allowed', where: 'backend local', fix: '' }
-    : {
-        level: 'error',
-        what: 'agents and verifiers would run without a sandbox, as you',
-        where: 'backend local',
-        fix: 'allow it with --allow-unsandboxed, or with "allowUnsandboxed": true in the config',
-      };
+/** Why rollouts of these walls need the user's consent, and what else would do; null = they don't. */
+export function noConsent(sandbox: Sandbox): { readonly what: string; readonly fix: string } | null {
+  if (sandbox.kind !== 'none') return null;
+  const what = 'agents and verifiers would run without a sandbox, as you';
+  const { instead } = sandbox;
+  return instead === null
+    ? { what, fix: 'allow it with --allow-unsandboxed, or with "allowUnsandboxed": true in the config' }
+    : { what: `${what}: ${instead.what}`, fix: instead.fix };
 }
 
-/** Whether rollouts can have their folders there. */
-export async function placeFindings(tempRoot: string): Promise<readonly Finding[]> {
-  const error = (what: string, fix: string): readonly Finding[] => [{ level: 'error', what, where: tempRoot, fix }];
+/** Which walls there are, and what they can't hold. */
+function wallFindings({ sandbox, network, unsandboxedAllowed }: LocalOptions): readonly Finding[] {
+  const where = 'backend local';
+  const missing = noConsent(sandbox);
+  if (missing !== null && !unsandboxedAllowed) return [{ level: 'error', ...missing, where }];
+  const because = sandbox.instead === null ? '' : ` (${sandbox.instead.what})`;
+  const what =
+    missing === null
+      ? `agents and verifiers run within ${sandbox.version}: they see their own folders and the system, ${network === 'off' ? 'and no network' : 'and the network'}`
+      : `agents and verifiers run without a sandbox, as allowed${because}`;
+  return [
+    { level: 'ok', what, where, fix: '' },
+    ...sandbox.gaps.map(
+      (gap): Finding => ({ level: 'warning', what: gap, where, fix: 'docs/sandbox.md says what each sandbox holds' }),
+    ),
+  ];
+}
+
+/** Whether rollouts can have their folders there, of which one may grow to so many bytes. */
+export async function placeFindings(tempRoot: string, mostBytes = 0): Promise<readonly Finding[]> {
+  const finding = (level: 'error' | 'warning', what: string, fix: string): readonly Finding[] => [
+    { level, what, where: tempRoot, fix },
+  ];
   try {
     await access(tempRoot, constants.W_OK | constants.X_OK);
     const { bavail, bsize } = await statfs(tempRoot);
     const freeBytes = bavail * bsize;
-    if (freeBytes >= leastFreeBytes) return [];
-    return error(`only ${Math.floor(freeBytes / 1e6)} MB are free for rollouts`, 'free some space, or set TMPDIR');
+    const free = `only ${Math.floor(freeBytes / megabyte)} MB are free for rollouts`;
+    if (freeBytes < leastFreeBytes) return finding('error', free, 'free some space, or set TMPDIR');
+    if (freeBytes >= mostBytes) return [];
+    return finding(
+      'warning',
+      `${free}, less than one of them may write (${mostBytes / megabyte} MB)`,
+      'free some space, or set a lower "sandbox": {"diskMb": …}',
+    );
   } catch (cause) {
-    return error(
+    return finding(
+      'error',
       `rollouts cannot be written there: ${(cause as Error).message}`,
       'set TMPDIR to a folder you can write',
     );
   }
 }
 
-/** Verifiers are scripts of bash unless they say otherwise. */
-async function bashFindings(path: string): Promise<readonly Finding[]> {
-  for (const folder of path.split(delimiter).filter(isAbsolute)) {
-    try {
-      await access(join(folder, 'bash'), constants.X_OK);
-      return [];
-    } catch {}
+/** An agent that goes to its vendor by itself, where there is no way out. */
+async function networkFindings({ agent, network, sandbox }: LocalOptions): Promise<readonly Finding[]> {
+  if (network === 'on' || sandbox.kind === 'none' || agent.needs === undefined) return [];
+  try {
+    if (!(await agent.needs()).network) return [];
+  } catch (error) {
+    if (!(error instanceof SkilloptError)) throw error;
+    const { what, where, fix } = error.failure;
+    return [{ level: 'error', what, where, fix }];
   }
-  return [{ level: 'error', what: 'bash is not on PATH', where: 'every task', fix: 'install bash' }];
+  return [
+    {
+      level: 'error',
+      what: `the agent ${agent.name} talks to its vendor by itself, and the sandbox has no network`,
+      where: 'sandbox.network',
+      fix: 'set "sandbox": {"network": "on"}, or let it in by a key ("login": "key"), which goes through the gateway',
+    },
+  ];
 }
 
 function variableFindings(options: LocalOptions): readonly Finding[] {

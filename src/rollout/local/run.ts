@@ -8,7 +8,12 @@ import { demandStarted, failureOf } from './errors.ts';
 import { type LaunchContext, launch } from './launch.ts';
 
 /** How an agent ended, as the backend knows it. */
-export type AgentOutcome = { readonly end: AgentEnd; readonly timedOut: boolean };
+export type AgentOutcome = {
+  readonly end: AgentEnd;
+  readonly timedOut: boolean;
+  /** A limit beside time and spend ended it: a sentence for people; null = none did. */
+  readonly overLimit: string | null;
+};
 
 /** What the backend gives an agent besides the way to start processes. */
 export type AgentSeat = Omit<AgentRun, 'run' | 'signal' | 'waits'>;
@@ -27,13 +32,15 @@ export async function runAgent(
   seat: AgentSeat,
   context: LaunchContext,
   lease: Pick<GatewayLease, 'stopped' | 'onWait'> | null = null,
+  /** Aborted when it uses up more than it may, with a sentence for people as its reason. */
+  overLimit: AbortSignal | null = null,
 ): Promise<AgentOutcome> {
   const controller = new AbortController();
   const deadline = new Deadline(seat.timeoutMs, () => controller.abort());
   let over = false;
   const refusals: ProcessEnd[] = [];
   const stop = () => controller.abort();
-  const stops = [context.cancelled, ...(lease === null ? [] : [lease.stopped])];
+  const stops = [context.cancelled, lease?.stopped, overLimit].filter((signal) => signal != null);
   for (const signal of stops) {
     signal.addEventListener('abort', stop, { once: true });
     if (signal.aborted) stop();
@@ -62,8 +69,13 @@ export async function runAgent(
     const first = await Promise.race([working, aborted]);
     const end = first ?? (await within(working, context.graceMs + handBackMs)) ?? neverCameBack;
     refusals.forEach(demandStarted);
-    const wasStopped = lease?.stopped.aborted === true && !deadline.isOver;
-    return { end, timedOut: deadline.isOver || (end.exit === 'timeout' && !wasStopped) };
+    const isOver = overLimit?.aborted === true;
+    const wasStopped = (lease?.stopped.aborted === true || isOver) && !deadline.isOver;
+    return {
+      end,
+      timedOut: deadline.isOver || (end.exit === 'timeout' && !wasStopped),
+      overLimit: isOver ? String(overLimit.reason) : null,
+    };
   } finally {
     over = true;
     deadline.clear();

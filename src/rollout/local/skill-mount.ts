@@ -1,4 +1,13 @@
-import { chmodSync, lstatSync, readdirSync, readFileSync, readlinkSync, rmdirSync } from 'node:fs';
+import {
+  chmodSync,
+  lstatSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  rmdirSync,
+  unlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { mkdir, rm, symlink, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { fail } from '../../ports/failure.ts';
@@ -7,22 +16,38 @@ import type { MountedSkill } from '../../ports/rollouts.ts';
 import type { SkillMount } from '../agents/agent.ts';
 import { copyTree } from '../copy-tree.ts';
 import type { Folders } from './folders.ts';
+import { isPlainBelow } from './plain-below.ts';
 import { plainFile } from './plain-file.ts';
+import type { InsidePlaces, Placeholder, SandboxView } from './sandbox.ts';
 
 /** A skill as it lies in a rollout. */
 export type Mount = {
   readonly dir: string;
+  /** Where the agent's processes find it. */
+  readonly inside: string;
   /** What it was when it was mounted. */
   readonly tree: Tree;
-  /** Links to it where the agent looks for skills, and folders that were made for them; taken away before the verifier. */
-  readonly links: readonly string[];
-  readonly madeFolders: readonly string[];
+  /** How it is shown in walls that have paths of their own; empty elsewhere. */
+  readonly readOnly: SandboxView['readOnly'];
+  /** Links to it where the agent looks for skills; taken away before the verifier. */
+  readonly stand: Stand;
 };
+
+/** What stands in the rollout's folders while the agent works: links, and what was made for them and for what is shown. */
+export type Stand = { readonly links: readonly string[]; readonly made: readonly Placeholder[] };
 
 const readOnlyFolder = 0o555;
 
-/** Lays the candidate's bytes and the bundled files into the rollout, read-only, and links them where the agent looks. */
-export async function mountSkill(skill: MountedSkill, folders: Folders, places: readonly SkillMount[]): Promise<Mount> {
+/**
+ * Lays the candidate's bytes and the bundled files into the rollout, read-only, and has them found where the agent looks:
+ * shown there (`inside`: the places of walls that have their own), else by links.
+ */
+export async function mountSkill(
+  skill: MountedSkill,
+  folders: Folders,
+  mounts: readonly SkillMount[],
+  inside: InsidePlaces | null = null,
+): Promise<Mount> {
   const why = whyNoFolderName(skill.name);
   if (why !== null) {
     const what = `the name of the skill, ${JSON.stringify(skill.name)}, cannot be the name of a folder: ${why}`;
@@ -33,19 +58,44 @@ export async function mountSkill(skill: MountedSkill, folders: Folders, places: 
   if (skill.bundleDir !== null) await copyTree(skill.bundleDir, dir, { except: ['SKILL.md'] });
   await writeFile(join(dir, 'SKILL.md'), skill.text, { mode: 0o444 });
   makeReadOnly(dir);
+  const tree = treeOf(dir, anySize);
+  const at = (places: { readonly home: string; readonly workspace: string }, { base, path }: SkillMount) =>
+    join(base === 'home' ? places.home : places.workspace, path, skill.name);
+  // A task may bring a skill of the same name: only the one under test may be found there.
+  for (const mount of mounts) await rm(at(folders, mount), { recursive: true, force: true });
+  if (inside !== null) {
+    const shown = mounts.length === 0 ? [join(inside.skills, skill.name)] : mounts.map((mount) => at(inside, mount));
+    const readOnly = shown.map((to) => ({ from: dir, to }));
+    return { dir, inside: shown[0] ?? dir, tree, readOnly, stand: { links: [], made: [] } };
+  }
+  const made: Placeholder[] = [];
   const links: string[] = [];
-  const madeFolders: string[] = [];
-  for (const place of places) {
-    const parent = join(place.base === 'home' ? folders.home : folders.workspace, place.path);
-    const first = await mkdir(parent, { recursive: true });
-    if (first !== undefined) madeFolders.push(...foldersBetween(first, parent));
-    const link = join(parent, skill.name);
-    // A task may bring a skill of the same name: only the one under test may be found there.
-    await rm(link, { recursive: true, force: true });
+  for (const mount of mounts) {
+    const link = at(folders, mount);
+    made.push(...(await makeFolder(dirname(link))));
     await symlink(dir, link);
     links.push(link);
   }
-  return { dir, tree: treeOf(dir, anySize), links, madeFolders };
+  return { dir, inside: dir, tree, readOnly: [], stand: { links, made } };
+}
+
+/** Makes what has to stand in the rollout's folders so that something can be shown in its place. */
+export async function makePlaceholders(placeholders: readonly Placeholder[]): Promise<Stand> {
+  const made: Placeholder[] = [];
+  for (const { path, kind } of placeholders) {
+    made.push(...(await makeFolder(kind === 'folder' ? path : dirname(path))));
+    if (kind === 'file') {
+      writeFileSync(path, '', { flag: 'wx' });
+      made.unshift({ path, kind });
+    }
+  }
+  return { links: [], made };
+}
+
+/** The folders that were made for it, deepest first. */
+async function makeFolder(path: string): Promise<readonly Placeholder[]> {
+  const first = await mkdir(path, { recursive: true });
+  return first === undefined ? [] : foldersBetween(first, path).map((folder) => ({ path: folder, kind: 'folder' }));
 }
 
 /** File systems take 255 bytes; what is made beside the folder may need a few. */
@@ -61,12 +111,18 @@ function whyNoFolderName(name: string): string | null {
   return bytes > maxNameBytes ? `it has ${bytes} bytes, more than ${maxNameBytes}` : null;
 }
 
-/** Takes the links away again, and the folders made for them where nothing else has come into them. */
-export async function unlinkSkill(mount: Mount): Promise<void> {
-  for (const link of mount.links) if (isLink(link)) await rm(link);
-  for (const folder of mount.madeFolders) {
+/**
+ * Takes away again what stood there for the agent alone, where nothing else has come into it. Never through a link that
+ * the agent planted: what it leads to is not the rollout's.
+ */
+export function clearStand(stand: Stand, folders: Folders): void {
+  for (const link of stand.links) if (isPlainBelow(folders.root, dirname(link)) && isLink(link)) unlinkSync(link);
+  const deepestFirst = stand.made.toSorted((a, b) => b.path.length - a.path.length);
+  for (const { path, kind } of deepestFirst) {
+    if (!isPlainBelow(folders.root, path)) continue;
     try {
-      rmdirSync(folder);
+      if (kind === 'folder') rmdirSync(path);
+      else if (lstatSync(path).size === 0) unlinkSync(path);
     } catch {
       // something else has come into it, or it is gone
     }

@@ -20,6 +20,7 @@ import { demandStarted } from './errors.ts';
 import type { Folders } from './folders.ts';
 import { type LaunchContext, launch } from './launch.ts';
 import { plainFile } from './plain-file.ts';
+import type { InsidePlaces } from './sandbox.ts';
 
 /** What the verifier did; `tampered` = the agent had reached into its folders, so it was not run. */
 export type VerifierRun =
@@ -36,8 +37,9 @@ const maxOutputBytes = 200_000;
 export async function runVerifier(
   task: FolderTask,
   folders: Folders,
-  env: Readonly<Record<string, string>>,
-  context: LaunchContext,
+  places: Pick<InsidePlaces, 'tests' | 'workspace'>,
+  /** The verifier's own walls and environment: what is shown there is looked at only once the tests are there. */
+  enter: () => { readonly context: LaunchContext; readonly env: Readonly<Record<string, string>> },
 ): Promise<VerifierRun> {
   const trace = traceOfAgent(folders);
   if (trace !== null) return { kind: 'tampered', detail: trace };
@@ -48,10 +50,13 @@ export async function runVerifier(
   const startedNs = await momentAfter(folders.verifierLogs);
   await rm(folders.tests, { recursive: true, force: true });
   await copyTree(join(task.dir, 'tests'), folders.tests);
+  const { context, env } = enter();
+  const { walls } = context;
+  const exists = walls === null ? undefined : (path: string) => walls.sandbox.hostPathOf(path, walls.view) !== null;
   const end = await launch(context, {
-    command: await scriptCommand(join(folders.tests, 'test.sh')),
-    cwd: folders.workspace,
-    env: { ...env, TESTS_DIR: folders.tests },
+    command: await scriptCommand(join(folders.tests, 'test.sh'), join(places.tests, 'test.sh'), exists),
+    cwd: places.workspace,
+    env: { ...env, TESTS_DIR: places.tests },
     timeoutMs: task.verifierTimeoutSec * 1000,
     maxOutputBytes,
     mergeStderr: true,

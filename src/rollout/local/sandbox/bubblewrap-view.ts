@@ -1,0 +1,88 @@
+import { realpathSync } from 'node:fs';
+import { join } from 'node:path';
+import { fail } from '../../../ports/failure.ts';
+import { type InsidePlaces, relaySocket, type SandboxView } from '../sandbox.ts';
+import { makeEtc, systemParts } from './system-parts.ts';
+import { type Part, ViewTree } from './view-tree.ts';
+
+/** Folders that are the system's or this program's: no task works in or above them. */
+const taken = ['/usr', '/bin', '/sbin', '/lib', '/lib32', '/lib64', '/libx32', '/nix', '/gnu'] as const;
+const takenBelow = ['/proc', '/dev', '/sys', '/etc', '/run', '/tests', '/logs'] as const;
+
+const isBelow = (path: string, folder: string): boolean => path === folder || path.startsWith(`${folder}/`);
+const meet = (a: string, b: string): boolean => isBelow(a, b) || isBelow(b, a);
+
+/**
+ * Where a task with this workdir finds its folders: at Harbor's places, and a home and a temporary folder that are not in
+ * the workdir's way. Throws `pack` for a workdir that the sandbox needs for itself.
+ */
+export function bubblewrapPlaces(workdir: string): InsidePlaces {
+  const workspace = workdir.replace(/\/+$/, '') || '/';
+  if (
+    workspace === '/' ||
+    taken.some((one) => isBelow(one, workspace)) ||
+    takenBelow.some((one) => meet(one, workspace))
+  )
+    throw fail(
+      'pack',
+      `a task can’t work in ${workspace}, which the sandbox needs for itself`,
+      `workdir ${workspace}`,
+      'give the task a workdir of its own in task.toml ([environment] workdir = "/app")',
+    );
+  const free = (...places: readonly [string, ...string[]]) =>
+    places.find((place) => !meet(place, workspace)) ?? places[0];
+  return {
+    workspace,
+    home: free('/home/agent', '/agent', '/agent-home'),
+    temp: workspace === '/tmp' ? '/var/tmp' : '/tmp',
+    logs: '/logs',
+    tests: '/tests',
+    skills: free('/skills', '/mounted-skills'),
+  };
+}
+
+/** What stands where for one phase, with the `/etc` that is made for it beside the rollout's folders. */
+export function bubblewrapTree(view: SandboxView): ViewTree {
+  const { folders, places } = view;
+  const viaRelay = view.network === 'off' && view.gateway !== null ? view.gateway : null;
+  const shown: readonly Part[] = [...view.show, ...(viaRelay?.relay?.show ?? [])].map((path) => readOnly(path, path));
+  const etc = makeEtc(join(folders.root, `etc-${view.phase}`), view.network, places.home);
+  const system = [...systemParts(), ...etc];
+  const own = (from: string, at: string): Part => ({ kind: 'bind', at, from, writable: true });
+  return ViewTree.of([
+    ...system,
+    ...covers([...system, ...shown], view.hide),
+    ...shown,
+    own(folders.temp, places.temp),
+    ...(places.temp === '/tmp' ? [{ kind: 'link', at: '/var/tmp', target: '/tmp' } as const] : []),
+    own(folders.shared, '/dev/shm'),
+    own(folders.home, places.home),
+    own(folders.logs, places.logs),
+    own(folders.workspace, places.workspace),
+    ...(view.phase === 'verifier' ? [own(folders.tests, places.tests)] : []),
+    ...view.readOnly.map(({ from, to }) => readOnly(from, to)),
+    ...(viaRelay === null ? [] : [readOnly(viaRelay.socketPath, relaySocket)]),
+  ]);
+}
+
+const readOnly = (from: string, at: string): Part => ({ kind: 'bind', at, from, writable: false });
+
+/** Puts nothing in place of what is hidden, wherever something shown would bring it in. */
+function covers(parts: readonly Part[], hide: readonly string[]): readonly Part[] {
+  const hidden = hide.flatMap((path) => real(path) ?? []);
+  return parts.flatMap((part): readonly Part[] => {
+    const from = part.kind === 'bind' ? real(part.from) : null;
+    if (from === null) return [];
+    return hidden
+      .filter((path) => path !== from && isBelow(path, from))
+      .map((path) => ({ kind: 'cover', at: join(part.at, path.slice(from.length)) }));
+  });
+}
+
+function real(path: string): string | null {
+  try {
+    return realpathSync(path);
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,126 @@
+import {
+  copyFileSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readlinkSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
+import type { Part } from './view-tree.ts';
+
+/** Where a Linux system keeps its programs and what they load; a link stays a link. */
+const systemRoots = [
+  '/usr',
+  '/bin',
+  '/sbin',
+  '/lib',
+  '/lib32',
+  '/lib64',
+  '/libx32',
+  '/nix/store',
+  '/gnu/store',
+  '/run/current-system',
+] as const;
+
+/** The system's programs and what they load, as every process of a rollout sees them, read-only. */
+export function systemParts(): readonly Part[] {
+  const roots = systemRoots.flatMap((path): readonly Part[] => {
+    const stat = lstatSync(path, { throwIfNoEntry: false });
+    if (stat === undefined) return [];
+    return [stat.isSymbolicLink() ? { kind: 'link', at: path, target: readlinkSync(path) } : shown(path)];
+  });
+  return [
+    ...roots,
+    { kind: 'proc', at: '/proc' },
+    { kind: 'dev', at: '/dev' },
+    { kind: 'folder', at: '/run' },
+    { kind: 'folder', at: '/var' },
+  ];
+}
+
+/**
+ * What of `/etc` programs need to run as they do here: libraries, certificates, fonts, time zone, settings of languages.
+ * Nothing that tells of the user, of other users or of secrets, and no configuration of tools (git, npm, pip, shells).
+ */
+const etcFiles = /^(ld\.so\.cache|localtime|timezone|os-release|mime\.types|services|protocols)$/;
+const etcFolders = /^(alternatives|fonts|crypto-policies|php|R|OpenCL|dotnet|(java|ImageMagick)[\w.-]*)$/;
+const etcFilesBelow = ['ssl/openssl.cnf', 'ssl/cert.pem', 'pki/tls/openssl.cnf', 'pki/tls/cert.pem'] as const;
+const etcFoldersBelow = ['ssl/certs', 'pki/ca-trust', 'pki/tls/certs'] as const;
+/** What a process needs that is to reach other machines. */
+const etcOfNetwork = ['resolv.conf', 'hosts', 'host.conf', 'gai.conf'] as const;
+
+/** Larger files are no settings. */
+const mostFileBytes = 2_000_000;
+
+/**
+ * Fills `folder` with an `/etc` for a sandbox: small files copied, links as links, and an empty folder for each one that is
+ * shown in its place. Mounting takes longer than copying, and happens for each process.
+ */
+export function makeEtc(folder: string, network: 'off' | 'on', home: string): readonly Part[] {
+  mkdirSync(folder, { recursive: true });
+  const names = namesIn('/etc');
+  const files = [
+    ...names.filter((name) => etcFiles.test(name)),
+    ...etcFilesBelow,
+    ...(network === 'on' ? etcOfNetwork : []),
+  ];
+  for (const name of files) bring(name, folder);
+  for (const [name, text] of Object.entries(madeFiles(network, home))) writeFileSync(join(folder, name), text);
+  const folders = [...names.filter((name) => etcFolders.test(name)), ...etcFoldersBelow];
+  const parts = folders.flatMap((name): readonly Part[] => {
+    const path = join('/etc', name);
+    if (!isFolder(path)) return [];
+    mkdirSync(join(folder, name), { recursive: true });
+    return [shown(path)];
+  });
+  return [{ kind: 'bind', at: '/etc', from: folder, writable: false }, ...parts];
+}
+
+/** Copies what a file of `/etc` says; one that leads to the system, such as the time zone, stays a link. */
+function bring(name: string, folder: string): void {
+  const from = join('/etc', name);
+  const to = join(folder, name);
+  try {
+    const target = lstatSync(from).isSymbolicLink() ? resolve('/etc', readlinkSync(from)) : from;
+    mkdirSync(dirname(to), { recursive: true });
+    if (target !== from && systemRoots.some((root) => target.startsWith(`${root}/`))) symlinkSync(target, to);
+    else if (statSync(from).isFile() && statSync(from).size <= mostFileBytes) copyFileSync(from, to);
+  } catch {
+    // it is not there, or leads nowhere
+  }
+}
+
+/** Who the user inside is, and how names are found. */
+function madeFiles(network: 'off' | 'on', home: string): Readonly<Record<string, string>> {
+  return {
+    passwd: [
+      'root:x:0:0:root:/root:/bin/sh',
+      `agent:x:${insideId}:${insideId}:agent:${home}:/bin/bash`,
+      'nobody:x:65534:65534:nobody:/nonexistent:/bin/false',
+      '',
+    ].join('\n'),
+    group: ['root:x:0:', `agent:x:${insideId}:`, 'nogroup:x:65534:', ''].join('\n'),
+    'nsswitch.conf': 'passwd: files\ngroup: files\nhosts: files dns\n',
+    ...(network === 'on' ? {} : { hosts: '127.0.0.1 localhost sandbox\n::1 localhost\n' }),
+  };
+}
+
+/** User and group of every process inside. */
+export const insideId = 1000;
+
+const shown = (path: string): Part => ({ kind: 'bind', at: path, from: path, writable: false });
+
+function isFolder(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
+}
+
+function namesIn(folder: string): readonly string[] {
+  try {
+    return readdirSync(folder).sort();
+  } catch {
+    return [];
+  }
+}
