@@ -26,3 +26,22 @@ export type ProcessEnd = {
   /** True when the process was gone but something that it had started kept an output open, so reading was given up. */
   readonly abandonedOutput: boolean;
 };
+
+/** The end of a process that never was. */
+export function notStarted(
+  detail: string,
+  more: { readonly cause?: EndCause; readonly systemRefused?: boolean; readonly durationMs?: number } = {},
+): ProcessEnd {
+  return {
+    cause: more.cause ?? 'not-started',
+    exitCode: null,
+    signal: null,
+    detail,
+    systemRefused: more.systemRefused ?? false,
+    durationMs: more.durationMs ?? 0,
+    stdout: '',
+    stderr: '',
+    droppedBytes: 0,
+    abandonedOutput: false,
+  };
+}

@@ -4,7 +4,7 @@ import { execa } from 'execa';
 import { Capture } from './capture.ts';
 import { forgetGroup, rememberGroup, rememberMark, sendSignal } from './live.ts';
 import type { Mark } from './mark.ts';
-import type { EndCause, ProcessEnd } from './process-end.ts';
+import { notStarted, type ProcessEnd } from './process-end.ts';
 import { groupLives } from './process-table.ts';
 import { errorCode, isSystemRefusal } from './system-refusal.ts';
 import { waitUntil, within } from './wait.ts';
@@ -28,7 +28,10 @@ export type ProcessOptions = {
   readonly stdin?: string;
   /** Open descriptors that the process finds as 3, 4, … in this order; closing them stays with the caller. */
   readonly descriptors?: readonly number[];
-  /** Files that take the output whole (made anew); the same path for both keeps the order of what is written. */
+  /**
+   * Files that take the output whole (made anew, no link is followed); the same path for both keeps the order of what is
+   * written.
+   */
   readonly stdoutFile?: string;
   readonly stderrFile?: string;
   /** Captures stderr into `stdout`, in order of arrival. */
@@ -57,34 +60,24 @@ const killedMs = 5_000;
  */
 export async function runProcess(options: ProcessOptions): Promise<ProcessEnd> {
   const startedAt = performance.now();
-  const notStarted = (cause: EndCause, detail: string, systemRefused = false): ProcessEnd => ({
-    cause,
-    exitCode: null,
-    signal: null,
-    detail,
-    systemRefused,
-    durationMs: performance.now() - startedAt,
-    stdout: '',
-    stderr: '',
-    droppedBytes: 0,
-    abandonedOutput: false,
-  });
-  if (options.signal?.aborted) return notStarted('cancelled', 'cancelled before the start');
+  const noStart = (detail: string, more: Parameters<typeof notStarted>[1] = {}): ProcessEnd =>
+    notStarted(detail, { ...more, durationMs: performance.now() - startedAt });
+  if (options.signal?.aborted) return noStart('cancelled before the start', { cause: 'cancelled' });
 
   const files = openOutputFiles(options);
-  if ('problem' in files) return notStarted('not-started', files.problem, files.systemRefused);
+  if ('problem' in files) return noStart(files.problem, { systemRefused: files.systemRefused });
   let child: Child;
   try {
     child = start(options, files);
   } catch (error) {
-    return notStarted('not-started', `the command ${options.command[0]} could not be started: ${String(error)}`);
+    return noStart(`the command ${options.command[0]} could not be started: ${String(error)}`);
   } finally {
     for (const fd of new Set([files.stdout, files.stderr])) if (fd !== null) closeSync(fd);
   }
   const group = child.pid;
   if (group === undefined) {
     const { code, originalMessage } = await child;
-    return notStarted('not-started', startProblem(options, code, originalMessage), isSystemRefusal(code));
+    return noStart(startProblem(options, code, originalMessage), { systemRefused: isSystemRefusal(code) });
   }
 
   rememberGroup(group);
@@ -125,14 +118,18 @@ export async function runProcess(options: ProcessOptions): Promise<ProcessEnd> {
 type OutputFiles = { readonly stdout: number | null; readonly stderr: number | null };
 type NoOutputFiles = { readonly problem: string; readonly systemRefused: boolean };
 
+/** A link or a pipe that somebody laid in the file's place is neither followed nor waited for. */
+const newFile =
+  constants.O_WRONLY | constants.O_CREAT | constants.O_TRUNC | constants.O_NOFOLLOW | constants.O_NONBLOCK;
+
 function openOutputFiles(options: ProcessOptions): OutputFiles | NoOutputFiles {
   let stdout: number | null = null;
   try {
-    if (options.stdoutFile !== undefined) stdout = openSync(options.stdoutFile, 'w', 0o600);
+    if (options.stdoutFile !== undefined) stdout = openSync(options.stdoutFile, newFile, 0o600);
     if (options.stderrFile === undefined) return { stdout, stderr: null };
     return {
       stdout,
-      stderr: options.stderrFile === options.stdoutFile ? stdout : openSync(options.stderrFile, 'w', 0o600),
+      stderr: options.stderrFile === options.stdoutFile ? stdout : openSync(options.stderrFile, newFile, 0o600),
     };
   } catch (error) {
     if (stdout !== null) closeSync(stdout);

@@ -1,6 +1,8 @@
+import { basename, dirname } from 'node:path';
 import type { Mark } from '../../process/mark.ts';
-import type { ProcessEnd } from '../../process/process-end.ts';
+import { notStarted, type ProcessEnd } from '../../process/process-end.ts';
 import { type ProcessOptions, runProcess } from '../../process/run-process.ts';
+import { isPlainFolder } from './plain-below.ts';
 import type { InsideOptions, Sandbox, SandboxView } from './sandbox.ts';
 
 /** The walls around the processes of one phase, and what is shown within them. */
@@ -24,7 +26,7 @@ export type LaunchContext = {
  * Starts a process of a rollout: in a group of its own, marked, under its deadline, and within the walls. The one place
  * through which agents and verifiers come to run.
  */
-export function launch(
+export async function launch(
   context: LaunchContext,
   options: Omit<ProcessOptions, 'mark' | 'signal' | 'graceMs'>,
 ): Promise<ProcessEnd> {
@@ -32,5 +34,11 @@ export function launch(
   const all = { ...options, mark, signal: context.cancelled, graceMs: context.graceMs };
   if (walls === null) return runProcess(all);
   const { sandbox, view, onStart } = walls;
+  const { root } = view.folders;
+  // This program opens these files, in folders that an earlier process of the rollout may have led elsewhere.
+  const astray = [options.stdoutFile, options.stderrFile].find(
+    (file) => file?.startsWith(`${root}/`) && !isPlainFolder(root, dirname(file)),
+  );
+  if (astray !== undefined) return notStarted(`the folder of the output file ${basename(astray)} has been replaced`);
   return sandbox.run(onStart === undefined ? all : { ...all, onStart }, view);
 }

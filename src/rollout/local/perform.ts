@@ -17,7 +17,8 @@ import { modelSeat, told, witnessed } from './model-seat.ts';
 import type { LocalOptions, WorkspaceCopy } from './options.ts';
 import { fillWorkspace } from './prepare.ts';
 import { type AgentOutcome, runAgent } from './run.ts';
-import { clearStand, type Mount, makePlaceholders, mountSkill, type Stand, skillChanged } from './skill-mount.ts';
+import { type Mount, mountSkill, skillChanged } from './skill-mount.ts';
+import { clearStand, makePlaceholders, type Stand } from './stand.ts';
 import { runVerifier } from './verify.ts';
 import type { RolloutContext, RolloutWalls } from './walls.ts';
 
@@ -71,7 +72,7 @@ async function phases(rollout: Rollout): Promise<Work> {
   const mount = skill === null ? null : await mountSkill(skill, folders, kind.skillMounts, inside);
   const needs = (await kind.needs?.()) ?? noNeeds;
   const view = walls.agentView({ readOnly: mount?.readOnly ?? [], needs, callsModel: kind.speaks !== undefined });
-  const stand = await makePlaceholders(options.sandbox.placeholders(view));
+  const stand = makePlaceholders(folders.root, options.sandbox.placeholders(view));
   if (context.cancelled.aborted) return { kind: 'cancelled' };
 
   onPhase('agent');
@@ -136,7 +137,7 @@ async function judge(rollout: Rollout, agent: AgentOutcome, { mount, stands, env
   await walls.reap(context.mark);
   if (context.cancelled.aborted) return { kind: 'cancelled', ...spentBy(agent.end) };
   const changed = mount !== null && skillChanged(mount);
-  for (const stand of stands) clearStand(stand, folders);
+  for (const stand of stands) clearStand(folders.root, stand);
 
   const early = unscoredBeforeVerifier(agent, changed);
   if (early !== null) return workOf(rollout, agent, early, null);
@@ -144,10 +145,10 @@ async function judge(rollout: Rollout, agent: AgentOutcome, { mount, stands, env
   onPhase('verifier');
   const view = walls.verifierView();
   const watch = await walls.watch();
-  const verifier = await runVerifier(task, folders, walls.places, () => ({
-    context: walls.enter(context, view, watch),
-    env: walls.environment(view, env),
-  }));
+  const verifier = await runVerifier(task, folders, walls.places, () => {
+    makePlaceholders(folders.root, options.sandbox.placeholders(view));
+    return { context: walls.enter(context, view, watch), env: walls.environment(view, env) };
+  });
   const reached = (await watch?.end()) ?? [];
   if (context.cancelled.aborted) return { kind: 'cancelled', ...spentBy(agent.end) };
   const ownPath = taskPath(task.env.environment, task.env.verifier);

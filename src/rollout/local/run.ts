@@ -1,6 +1,6 @@
 import type { GatewayLease } from '../../ports/gateway.ts';
 import { unknownUsage } from '../../ports/usage.ts';
-import type { ProcessEnd } from '../../process/process-end.ts';
+import { notStarted, type ProcessEnd } from '../../process/process-end.ts';
 import { longestTimerMs } from '../../process/run-process.ts';
 import { within } from '../../process/wait.ts';
 import type { Agent, AgentCommandOptions, AgentEnd, AgentRun } from '../agents/agent.ts';
@@ -145,15 +145,4 @@ const neverCameBack: AgentEnd = {
   didWork: false,
 };
 
-const refused: ProcessEnd = {
-  cause: 'timeout',
-  exitCode: null,
-  signal: null,
-  detail: 'the time was up before the start',
-  systemRefused: false,
-  durationMs: 0,
-  stdout: '',
-  stderr: '',
-  droppedBytes: 0,
-  abandonedOutput: false,
-};
+const refused = notStarted('the time was up before the start', { cause: 'timeout' });

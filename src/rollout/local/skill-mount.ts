@@ -1,13 +1,4 @@
-import {
-  chmodSync,
-  lstatSync,
-  readdirSync,
-  readFileSync,
-  readlinkSync,
-  rmdirSync,
-  unlinkSync,
-  writeFileSync,
-} from 'node:fs';
+import { chmodSync, lstatSync, readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { mkdir, rm, symlink, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { fail } from '../../ports/failure.ts';
@@ -16,9 +7,9 @@ import type { MountedSkill } from '../../ports/rollouts.ts';
 import type { SkillMount } from '../agents/agent.ts';
 import { copyTree } from '../copy-tree.ts';
 import type { Folders } from './folders.ts';
-import { isPlainBelow } from './plain-below.ts';
 import { plainFile } from './plain-file.ts';
 import type { InsidePlaces, Placeholder, SandboxView } from './sandbox.ts';
+import { makeFolder, type Stand } from './stand.ts';
 
 /** A skill as it lies in a rollout. */
 export type Mount = {
@@ -32,9 +23,6 @@ export type Mount = {
   /** Links to it where the agent looks for skills; taken away before the verifier. */
   readonly stand: Stand;
 };
-
-/** What stands in the rollout's folders while the agent works: links, and what was made for them and for what is shown. */
-export type Stand = { readonly links: readonly string[]; readonly made: readonly Placeholder[] };
 
 const readOnlyFolder = 0o555;
 
@@ -72,30 +60,11 @@ export async function mountSkill(
   const links: string[] = [];
   for (const mount of mounts) {
     const link = at(folders, mount);
-    made.push(...(await makeFolder(dirname(link))));
+    made.push(...makeFolder(folders.root, dirname(link)));
     await symlink(dir, link);
     links.push(link);
   }
   return { dir, inside: dir, tree, readOnly: [], stand: { links, made } };
-}
-
-/** Makes what has to stand in the rollout's folders so that something can be shown in its place. */
-export async function makePlaceholders(placeholders: readonly Placeholder[]): Promise<Stand> {
-  const made: Placeholder[] = [];
-  for (const { path, kind } of placeholders) {
-    made.push(...(await makeFolder(kind === 'folder' ? path : dirname(path))));
-    if (kind === 'file') {
-      writeFileSync(path, '', { flag: 'wx' });
-      made.unshift({ path, kind });
-    }
-  }
-  return { links: [], made };
-}
-
-/** The folders that were made for it, deepest first. */
-async function makeFolder(path: string): Promise<readonly Placeholder[]> {
-  const first = await mkdir(path, { recursive: true });
-  return first === undefined ? [] : foldersBetween(first, path).map((folder) => ({ path: folder, kind: 'folder' }));
 }
 
 /** File systems take 255 bytes; what is made beside the folder may need a few. */
@@ -111,32 +80,6 @@ function whyNoFolderName(name: string): string | null {
   return bytes > maxNameBytes ? `it has ${bytes} bytes, more than ${maxNameBytes}` : null;
 }
 
-/**
- * Takes away again what stood there for the agent alone, where nothing else has come into it. Never through a link that
- * the agent planted: what it leads to is not the rollout's.
- */
-export function clearStand(stand: Stand, folders: Folders): void {
-  for (const link of stand.links) if (isPlainBelow(folders.root, dirname(link)) && isLink(link)) unlinkSync(link);
-  const deepestFirst = stand.made.toSorted((a, b) => b.path.length - a.path.length);
-  for (const { path, kind } of deepestFirst) {
-    if (!isPlainBelow(folders.root, path)) continue;
-    try {
-      if (kind === 'folder') rmdirSync(path);
-      else if (lstatSync(path).size === 0) unlinkSync(path);
-    } catch {
-      // something else has come into it, or it is gone
-    }
-  }
-}
-
-function isLink(path: string): boolean {
-  try {
-    return lstatSync(path).isSymbolicLink();
-  } catch {
-    return false;
-  }
-}
-
 /** True when the agent changed, added or removed anything in the skill's folder. */
 export function skillChanged(mount: Mount): boolean {
   try {
@@ -144,13 +87,6 @@ export function skillChanged(mount: Mount): boolean {
   } catch {
     return true;
   }
-}
-
-/** Deepest first. */
-function foldersBetween(first: string, last: string): readonly string[] {
-  const all: string[] = [];
-  for (let folder = last; folder.length >= first.length; folder = dirname(folder)) all.push(folder);
-  return all;
 }
 
 function makeReadOnly(folder: string): void {

@@ -1,7 +1,7 @@
 import { mkdirSync, readFileSync } from 'node:fs';
 import { basename, dirname } from 'node:path';
 import { livesIn } from '../../../process/namespaces.ts';
-import type { ProcessEnd } from '../../../process/process-end.ts';
+import { notStarted, type ProcessEnd } from '../../../process/process-end.ts';
 import { runProcess } from '../../../process/run-process.ts';
 import { errorCode, isSystemRefusal } from '../../../process/system-refusal.ts';
 import { waitUntil } from '../../../process/wait.ts';
@@ -98,7 +98,9 @@ export class Bubblewrap implements Sandbox {
 
   async #inTurn(folders: Folders, signal: AbortSignal | undefined, start: () => Promise<ProcessEnd>) {
     const before = this.#turns.get(folders) ?? Promise.resolve();
-    const mine = before.catch(() => {}).then(() => (signal?.aborted ? cancelled : start()));
+    const mine = before
+      .catch(() => {})
+      .then(() => (signal?.aborted ? notStarted('cancelled before the start', { cause: 'cancelled' }) : start()));
     this.#turns.set(folders, mine);
     return mine;
   }
@@ -116,7 +118,7 @@ export class Bubblewrap implements Sandbox {
       channel = new Channel(view.folders.root, args);
     } catch (error) {
       const why = `the sandbox could not be prepared: ${(error as Error).message}`;
-      return notStarted(why, isSystemRefusal(errorCode(error)));
+      return notStarted(why, { systemRefused: isSystemRefusal(errorCode(error)) });
     }
     try {
       onStart?.(() => channel.status().namespace);
@@ -170,9 +172,9 @@ function judged(end: ProcessEnd, status: Status, options: InsideOptions): Proces
   if (what === 'No such file or directory')
     return notStarted(`the interpreter that ${options.command[0]} asks for was not found`);
   if (what !== undefined) return notStarted(`${command} could not be started: ${what}`);
-  const refused =
+  const systemRefused =
     /temporarily unavailable|Cannot allocate memory|Too many open files|No space left|namespaces exceeded/.test(words);
-  return notStarted(`the sandbox could not be built: ${words || `exit code ${end.exitCode}`}`, refused);
+  return notStarted(`the sandbox could not be built: ${words || `exit code ${end.exitCode}`}`, { systemRefused });
 }
 
 function lastWords(end: ProcessEnd, { stderrFile }: InsideOptions): string {
@@ -185,21 +187,3 @@ function lastWords(end: ProcessEnd, { stderrFile }: InsideOptions): string {
   const lines = text.trim().split('\n');
   return lines.findLast((line) => line.startsWith('bwrap: ')) ?? lines.at(-1) ?? '';
 }
-
-function notStarted(detail: string, systemRefused = false): ProcessEnd {
-  return { ...nothing, cause: 'not-started', detail, systemRefused };
-}
-
-const nothing = {
-  exitCode: null,
-  signal: null,
-  detail: '',
-  systemRefused: false,
-  durationMs: 0,
-  stdout: '',
-  stderr: '',
-  droppedBytes: 0,
-  abandonedOutput: false,
-} as const;
-
-const cancelled: ProcessEnd = { ...nothing, cause: 'cancelled', detail: 'cancelled before the start' };

@@ -156,14 +156,14 @@ export class ViewTree {
       if (found !== undefined) {
         part = found;
         host = found.kind === 'bind' ? realOf(found.from) : null;
-      } else if (host !== null) {
-        const below = join(host, name);
-        if (lstatSync(below, { throwIfNoEntry: false }) === undefined) return { at, part, host, missing: todo };
-        host = below;
+      } else if (host !== null && isThere(join(host, name))) {
+        host = join(host, name);
       } else if (!this.#leadsOn(next)) {
         return { at, part, host, missing: todo };
       } else {
-        part = null;
+        // A folder on the way to what stands further in: it is made where it is missing.
+        host = host === null ? null : join(host, name);
+        if (host === null) part = null;
       }
       at = next;
       todo = rest;
@@ -195,6 +195,8 @@ function hasPlace(host: string, isFolder: boolean): boolean {
   if (there === undefined || there.isSymbolicLink()) return false;
   return there.isDirectory() === isFolder;
 }
+
+const isThere = (path: string): boolean => lstatSync(path, { throwIfNoEntry: false }) !== undefined;
 
 function linkIn(host: string | null, name: string): string | null {
   if (host === null) return null;
