@@ -18,21 +18,22 @@ export async function withBench(
   }
 }
 
-/** The report of one rollout, under the key `k`. */
+/** The report of one rollout. Two at once need keys of their own, by which their processes are told apart. */
 export async function reportOf(
   bench: LocalBench,
   task: FolderTask,
   skill: MountedSkill | null = null,
+  key = 'k',
 ): Promise<RolloutReport> {
   const never = new AbortController().signal;
-  const request = { key: 'k', task, skill, attempt: 0, try: 0, signal: never };
+  const request = { key, task, skill, attempt: 0, try: 0, signal: never };
   for await (const report of bench.backend.performRollouts([request], { signal: never })) return report;
   throw new Error('no report');
 }
 
 /** The result of one rollout. Throws when it did not finish. */
-export async function resultOf(bench: LocalBench, task: FolderTask, skill: MountedSkill | null = null) {
-  const report = await reportOf(bench, task, skill);
+export async function resultOf(bench: LocalBench, task: FolderTask, skill: MountedSkill | null = null, key = 'k') {
+  const report = await reportOf(bench, task, skill, key);
   if (report.kind !== 'finished') throw new Error(`not finished: ${JSON.stringify(report)}`);
   return report.result;
 }
