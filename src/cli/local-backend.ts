@@ -4,6 +4,7 @@ import { agentName } from '../config/agent.ts';
 import { hostEnvironment } from '../config/environment.ts';
 import { modelSettings } from '../config/model.ts';
 import type { Config } from '../config/schema.ts';
+import { relayLaunch } from '../gateway/relay-launch.ts';
 import type { Redactor } from '../journal/redact.ts';
 import type { Gateway } from '../ports/gateway.ts';
 import type { Model } from '../ports/model.ts';
@@ -14,7 +15,7 @@ import { LocalRollouts } from '../rollout/local/local-rollouts.ts';
 import type { LocalOptions } from '../rollout/local/options.ts';
 import { chooseSandbox, thisSandboxHost } from '../rollout/local/sandbox/choose.ts';
 import { PlainFolders } from '../rollout/local/sandbox/plain-folders.ts';
-import type { Sandbox } from '../rollout/local/sandbox.ts';
+import { relayPort, relaySocket, type Sandbox } from '../rollout/local/sandbox.ts';
 import { localProblems } from '../taskpack/check-local.ts';
 import { missingCommands } from '../taskpack/commands.ts';
 import { dockerfileCopies } from '../taskpack/dockerfile-copies.ts';
@@ -61,7 +62,7 @@ export async function localBackend(
     show: config.sandbox.show.map((given) => hostPath(given, base)),
     hide: hiddenPaths(config, base),
     limits: ownPrograms ? null : config.sandbox,
-    relay: null,
+    relay: o.gateway === null ? null : relayLaunch(relayPort, relaySocket),
     defaultAgentTimeoutSec: defaultTimeoutSec,
     variables: env,
     gateway: o.gateway,
