@@ -70,12 +70,18 @@ export type CliLogin = {
   readonly homeFiles: Readonly<Record<string, string>>;
   /** Values that must never be shown. */
   readonly secrets: readonly string[];
+  /** Where it was found, for people. */
+  readonly where: string;
+  /** Until when it holds, in milliseconds since 1970; null = it does not say. */
+  readonly expiresMs: number | null;
 };
 
 export type CliLoginOptions = {
   /** The user's own home and environment. */
   readonly hostHome: string;
   readonly variables: Readonly<Record<string, string | undefined>>;
+  /** The model as the config names it, whose provider's login is wanted where an agent has several; null = none. */
+  readonly model: string | null;
   /** How long the login has to hold from now on, in milliseconds. */
   readonly outlivesMs: number;
   readonly nowMs: number;
