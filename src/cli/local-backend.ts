@@ -114,7 +114,7 @@ function modelTokens({ model }: Config): { readonly context: number | null; read
 /** What an agent of the backend `local` is made from. */
 function agentSettings(
   config: Config,
-  o: { readonly model?: Model | null; readonly rehearsalDelayMs?: number } = {},
+  o: { readonly model?: Model | null; readonly gateway?: Gateway | null; readonly rehearsalDelayMs?: number } = {},
 ): AgentSettings {
   const env = hostEnvironment();
   const name = config.model === null ? null : modelSettings(config.model).model;
@@ -123,7 +123,9 @@ function agentSettings(
     path: env.PATH ?? '/usr/bin:/bin',
     login: config.login,
     model: o.model ?? null,
+    modelId: name,
     modelName: name === null ? null : name.slice(name.indexOf('/') + 1),
+    protocols: o.gateway?.upstream.protocols ?? null,
     limits: config.agentLimits,
     mcp: config.preloads.mcp,
     rehearsalDelayMs: o.rehearsalDelayMs ?? 0,

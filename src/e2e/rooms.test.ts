@@ -49,7 +49,7 @@ const bans: readonly Ban[] = [
   {
     what: 'opens sockets',
     pattern:
-      /\bfetch\(|from 'node:(net|http|https|http2|tls|dgram|dns)|Bun\.(serve|listen|connect)|WebSocket|@anthropic-ai|from 'openai'/,
+      /\bfetch\(|from 'node:(net|http|https|http2|tls|dgram|dns)|Bun\.(serve|listen|connect)|WebSocket|@anthropic-ai\/sdk|from 'openai'/,
     allowed: (f) => f.startsWith('models/') || f.startsWith('gateway/') || f === 'report/live-page.ts',
   },
   {

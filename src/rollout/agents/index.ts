@@ -1,8 +1,11 @@
 import { type AgentConfig, type AgentLimits, agentName } from '../../config/agent.ts';
 import type { Preloads } from '../../config/preloads.ts';
 import { fail } from '../../ports/failure.ts';
+import type { Protocol } from '../../ports/gateway.ts';
 import type { Model } from '../../ports/model.ts';
 import type { Agent } from './agent.ts';
+import { createCliAgent } from './cli/cli-agent.ts';
+import { cliKinds } from './cli/kinds.ts';
 import { createNopAgent } from './nop.ts';
 import { createOracleAgent } from './oracle.ts';
 import { createRehearsalAgent } from './rehearsal.ts';
@@ -17,16 +20,23 @@ export type AgentSettings = {
   readonly login: 'key' | 'subscription';
   /** For an agent that calls a model by itself, in this process; null = none is named. */
   readonly model: Model | null;
-  /** The model of the config as its service names it; null = none. */
+  /** The model of the config, `provider/model`; null = none. */
+  readonly modelId: string | null;
+  /** The same as its service names it. */
   readonly modelName: string | null;
+  /** The APIs in which the model of the config answers; null = there is none, or it is not known. */
+  readonly protocols: readonly Protocol[] | null;
   readonly limits: AgentLimits;
   readonly mcp: Preloads['mcp'];
   /** Time that the rehearsal agent waits before it works, so that it can be watched. */
   readonly rehearsalDelayMs: number;
 };
 
-/** The agents of the local backend. A new one is a file here and a line below. */
-const makers: Readonly<Record<string, (settings: AgentSettings) => Agent>> = {
+type Maker = (settings: AgentSettings) => Agent;
+
+/** The agents of the local backend. A new one is a file here and a line below; of coding agents, in `cli/kinds.ts`. */
+const makers: Readonly<Record<string, Maker>> = {
+  ...Object.fromEntries(cliKinds.map((kind): [string, Maker] => [kind.name, (s) => createCliAgent(kind, s)])),
   rehearsal: (settings) => createRehearsalAgent({ delayMs: settings.rehearsalDelayMs }),
   oracle: (settings) => createOracleAgent(settings),
   nop: () => createNopAgent(),

@@ -1,3 +1,4 @@
+import type { AgentLimits } from '../../../config/agent.ts';
 import type { Protocol } from '../../../ports/gateway.ts';
 import type { Reading } from '../../../ports/outcome.ts';
 import type { TrajectoryStep } from '../../../ports/trajectory.ts';
@@ -22,6 +23,8 @@ export type CliSeat = {
   readonly maxTurns: number | null;
   readonly maxUsd: number | null;
   readonly timeoutMs: number;
+  /** Its processes run as root with no walls around them, which some agents refuse unless they are told that it is meant. */
+  readonly asRoot?: boolean;
   /** What is wanted beside the skill: each kind writes it in its own form. */
   readonly mcp: Readonly<Record<string, McpLaunch>>;
 };
@@ -38,6 +41,14 @@ export type CliLaunch = {
   readonly env: Readonly<Record<string, string>>;
   /** Files written before the start, by path below the home. */
   readonly homeFiles: Readonly<Record<string, string>>;
+};
+
+/** What an agent's process wrote, whole or as far as it came. */
+export type CliOutput = {
+  readonly stdout: string;
+  readonly stderr: string;
+  /** Null = no skill was mounted. */
+  readonly skillName: string | null;
 };
 
 /** What kept an agent from its end, by its own account. `limit` = a turn or budget limit of its own. */
@@ -103,6 +114,8 @@ export type CliKind = {
   /** Other programs that have to be on PATH, with what goes wrong without them. */
   readonly alsoNeeds: readonly { readonly program: string; readonly why: string }[];
   readonly speaks: readonly Protocol[];
+  /** Limits of one rollout that it keeps by a switch of its own, exactly; absent = none. */
+  readonly ownLimits?: readonly (keyof AgentLimits)[];
   readonly skillMounts: readonly SkillMount[];
   /** Arguments by which it prints its version. */
   readonly versionArgs: readonly string[];
@@ -112,6 +125,5 @@ export type CliKind = {
    */
   readonly login: ((o: CliLoginOptions) => Promise<CliLogin>) | null;
   launch(seat: CliSeat): CliLaunch;
-  /** `skillName` null = no skill was mounted. */
-  parse(output: { readonly stdout: string; readonly stderr: string; readonly skillName: string | null }): CliReading;
+  parse(output: CliOutput): CliReading;
 };

@@ -1,0 +1,103 @@
+import { type Failure, fail } from '../../../ports/failure.ts';
+import type { ExitCause } from '../../../ports/outcome.ts';
+import type { TrajectoryStep } from '../../../ports/trajectory.ts';
+import type { ProcessEnd } from '../../../process/process-end.ts';
+import type { AgentEnd } from '../agent.ts';
+import type { CliKind, CliReading, CliTrouble } from './cli-kind.ts';
+import { momentWords } from './clock-words.ts';
+import { oneLine } from './trouble.ts';
+
+/** How a coding agent's process ended, and what its output says. */
+export type CliRun = {
+  readonly kind: Pick<CliKind, 'name' | 'program'>;
+  readonly instruction: string;
+  readonly end: ProcessEnd;
+  readonly reading: CliReading;
+  readonly stderr: string;
+  /** It is let in by its own login, and not by a key. */
+  readonly byLogin: boolean;
+  /** Names the model in messages; null = the agent's own choice. */
+  readonly model: string | null;
+};
+
+/**
+ * What a run amounts to, by its events and by our own record of what ended it; the exit code alone says nothing. What was
+ * stopped by us is no crash, and keeps what it had met by then.
+ */
+export function endOf(run: CliRun): AgentEnd {
+  const { end, reading, instruction } = run;
+  const steps: readonly TrajectoryStep[] = [{ kind: 'message', role: 'user', text: instruction }, ...reading.steps];
+  const { usage, finalText, read, visible } = reading;
+  const didWork =
+    usage.outputTokens === null ? reading.steps.some((step) => step.kind === 'tool') : usage.outputTokens > 0;
+  const told = { steps, finalText, usage, read, visible, didWork };
+  if (end.cause === 'not-started') return { ...told, exit: 'not-started', trouble: setup(end.detail) };
+  const stopped = end.cause === 'timeout' || end.cause === 'cancelled';
+  const met = reading.trouble ?? (reading.ended || stopped ? null : { kind: 'crash' as const, detail: '' });
+  const exit: ExitCause = stopped ? 'timeout' : end.exitCode === 0 && reading.ended ? 'finished' : 'nonzero';
+  if (met === null) return { ...told, exit, trouble: null };
+  switch (met.kind) {
+    case 'limit':
+      return { ...told, exit, trouble: null };
+    case 'crash':
+      if (stopped) return { ...told, exit, trouble: null };
+      return { ...told, exit: 'crashed', trouble: { reason: 'agent-crash', detail: crashWords(run, met) } };
+    case 'rate-limit':
+      return { ...told, exit, trouble: { reason: 'provider-rate-limit', detail: met.detail } };
+    case 'provider':
+      return { ...told, exit, trouble: { reason: 'provider-error', detail: met.detail } };
+    case 'auth':
+    case 'quota':
+    case 'model-not-found':
+      return { ...told, exit, trouble: null, failure: failureOf(met.kind, met, run) };
+    default:
+      return met.kind satisfies never;
+  }
+}
+
+const setup = (detail: string) => ({ reason: 'agent-setup' as const, detail });
+
+function failureOf(kind: 'auth' | 'quota' | 'model-not-found', { detail, resetsAt }: CliTrouble, run: CliRun): Failure {
+  const { name, program } = run.kind;
+  const where = `agent ${name}`;
+  const said = detail === '' ? '' : `: ${detail}`;
+  switch (kind) {
+    case 'auth':
+      return run.byLogin
+        ? fail('auth', `the login of ${name} is refused${said}`, where, `log in again with ${program}`).failure
+        : fail('auth', `the key is refused${said}`, where, 'check the key (the variable that keyEnv names)').failure;
+    case 'quota': {
+      if (!run.byLogin)
+        return fail('quota', `the account is used up${said}`, where, 'add credit or raise the limit at the provider')
+          .failure;
+      const until = resetsAt === undefined ? '' : ` until ${momentWords(Date.parse(resetsAt))}`;
+      const fix = `${until === '' ? 'wait until it is reset' : `wait${until}`}, then start it again: it goes on where it stopped`;
+      return fail('quota', `the login of ${name} is used up${until}${said}`, where, fix, { retryable: true }).failure;
+    }
+    case 'model-not-found':
+      return fail('config', `${run.model ?? 'the model'} is not there${said}`, where, 'name a model that it has')
+        .failure;
+    default:
+      return kind satisfies never;
+  }
+}
+
+function crashWords({ kind, end, stderr }: CliRun, { detail }: CliTrouble): string {
+  const how = end.signal === null ? `exit code ${end.exitCode}` : `ended by ${end.signal}`;
+  const words = [detail, detail === '' ? lastWords(stderr) : ''].filter((text) => text !== '').join(' ');
+  return `${kind.name} did not come to its end (${how})${words === '' ? '' : `: ${words}`}`;
+}
+
+/** The last lines of an error output, bounded. */
+function lastWords(stderr: string): string {
+  const lines = stderr
+    .slice(-20_000)
+    .split('\n')
+    .map((line) => line.trim());
+  return oneLine(
+    lines
+      .filter((line) => line !== '')
+      .slice(-3)
+      .join(' · '),
+  );
+}

@@ -1,0 +1,145 @@
+import { homedir } from 'node:os';
+import { SkilloptError } from '../../../ports/failure.ts';
+import type { Finding } from '../../../ports/preflight.ts';
+import type { AgentSettings } from '../index.ts';
+import type { CliKind, CliLogin } from './cli-kind.ts';
+import { momentWords } from './clock-words.ts';
+import { findProgram, type Program } from './find-program.ts';
+import { type InstalledCli, installation, versionOf } from './installed-cli.ts';
+import { agentsThatSpeak, protocolWords } from './kinds.ts';
+import { isOlder, majorOf } from './version-words.ts';
+
+/** A login has to hold for a rollout; this is what tasks without a limit of their own get. */
+const commonRolloutMs = 900_000;
+
+/** What has to hold before a coding agent is started, each with the fix where it does not. */
+export async function cliPreflight(
+  kind: CliKind,
+  settings: AgentSettings,
+  installed: InstalledCli,
+): Promise<readonly Finding[]> {
+  return [
+    ...(await installedFindings(kind, settings, installed)),
+    ...missingPrograms(kind, settings.path),
+    ...protocolFindings(kind, settings),
+    ...(await loginFindings(kind, settings)),
+    ...limitFindings(kind, settings),
+  ];
+}
+
+async function installedFindings(
+  kind: CliKind,
+  settings: AgentSettings,
+  installed: InstalledCli,
+): Promise<readonly Finding[]> {
+  const program = installed.find();
+  if (program === null) return [findingOf(installed.missing())];
+  const interpreter = await interpreterFindings(kind, program, settings.path);
+  if (interpreter.length > 0) return interpreter;
+  const where = program.path;
+  if (program.form.kind === 'wrapper' || isShim(program)) {
+    const what = `${kind.program} is a script that starts another program, which a sandbox does not show`;
+    const fix = `put the folder of the program itself first on PATH, or ${installation(kind)}`;
+    return [{ level: 'error', what, where, fix }];
+  }
+  const answer = await installed.askVersion();
+  if (answer.kind === 'none') return [{ level: 'error', what: answer.why, where, fix: installation(kind) }];
+  const { version } = answer;
+  const is = `${kind.name} ${version}`;
+  if (majorOf(version) === majorOf(kind.tested)) return [{ level: 'ok', what: is, where, fix: '' }];
+  const what = `${is} is another major version than ${kind.tested}, for which switches and output are known`;
+  const fix = `look whether rollouts are read rightly (\`skillopt eval\`), or ${installation(kind)}`;
+  return [{ level: 'warning', what, where, fix }];
+}
+
+async function interpreterFindings(
+  kind: CliKind,
+  { form, path }: Program,
+  pathEnv: string,
+): Promise<readonly Finding[]> {
+  if (form.kind !== 'script') return [];
+  const { name, program } = form.interpreter;
+  const error = (what: string, where: string, fix: string): readonly Finding[] => [
+    { level: 'error', what, where, fix },
+  ];
+  const least = name === 'node' ? kind.node : null;
+  const wanted = least === null ? name : `${name} ${least} or newer`;
+  if (program === null) return error(`${kind.program} needs ${name}, which is not on PATH`, path, `install ${wanted}`);
+  if (least === null) return [];
+  const answer = await versionOf([program.real, '--version'], name, pathEnv);
+  if (answer.kind === 'none') return error(answer.why, program.path, `install ${wanted}`);
+  if (!isOlder(answer.version, least)) return [];
+  const what = `${kind.program} needs ${wanted}, and ${name} ${answer.version} is the first on PATH`;
+  return error(what, program.path, `install ${wanted}, and put it first on PATH`);
+}
+
+/** Starters of version managers: they look for the real program in the home, which a rollout does not have. */
+function isShim({ real }: Program): boolean {
+  return /\/(volta-shim|volta|mise|asdf|rtx|proto-shim)$/.test(real);
+}
+
+function missingPrograms(kind: CliKind, path: string): readonly Finding[] {
+  return kind.alsoNeeds
+    .filter(({ program }) => findProgram(program, path) === null)
+    .map(({ program, why }) => ({
+      level: 'error' as const,
+      what: `${kind.name} needs ${program}, which is not on PATH: ${why}`,
+      where: `agent ${kind.name}`,
+      fix: `install ${program}`,
+    }));
+}
+
+function protocolFindings(kind: CliKind, { protocols, login, modelName }: AgentSettings): readonly Finding[] {
+  if (protocols === null || login === 'subscription') return [];
+  if (kind.speaks.some((protocol) => protocols.includes(protocol))) return [];
+  const words = (list: AgentSettings['protocols']) => (list ?? []).map(protocolWords).join(', ');
+  const others = agentsThatSpeak(protocols);
+  const choose = others.length === 0 ? 'name another model' : `choose one of the agents that do: ${others.join(', ')}`;
+  return [
+    {
+      level: 'error',
+      what: `${kind.name} speaks ${words(kind.speaks)}, and ${modelName ?? 'the model'} answers ${words(protocols)}`,
+      where: 'model',
+      fix: `${choose}; or, if its server answers that API too, say so with "protocols" in "model"`,
+    },
+  ];
+}
+
+async function loginFindings(kind: CliKind, settings: AgentSettings): Promise<readonly Finding[]> {
+  if (settings.login === 'key') return [];
+  if (kind.login === null) {
+    const what = `${kind.name} has no login that a rollout could be given`;
+    return [{ level: 'error', what, where: 'login', fix: 'set "login": "key", and name a "model"' }];
+  }
+  try {
+    const { variables, modelId: model } = settings;
+    const hostHome = variables.HOME ?? homedir();
+    const login = await kind.login({ hostHome, variables, model, outlivesMs: commonRolloutMs, nowMs: Date.now() });
+    return [{ level: 'ok', what: heldWords(kind, login), where: login.where, fix: '' }];
+  } catch (error) {
+    if (error instanceof SkilloptError) return [findingOf(error)];
+    throw error;
+  }
+}
+
+function heldWords({ name }: CliKind, { expiresMs }: CliLogin): string {
+  return `${name} has a login${expiresMs === null ? '' : `, which holds until ${momentWords(expiresMs)}`}`;
+}
+
+/** Where the agent talks to its vendor by itself, a limit holds only by a switch of the agent. */
+function limitFindings(kind: CliKind, { login, limits }: AgentSettings): readonly Finding[] {
+  if (login === 'key') return [];
+  const open = (['requests', 'tokens', 'usd'] as const).filter(
+    (limit) => limits[limit] !== null && kind.ownLimits?.includes(limit) !== true,
+  );
+  return open.map((limit) => ({
+    level: 'warning' as const,
+    what: `with its own login ${kind.name} talks to its vendor by itself, and has no limit on ${limit} of one rollout`,
+    where: `agentLimits.${limit}`,
+    fix: 'bound its time in its place (timeouts.agentSec), or use a key',
+  }));
+}
+
+function findingOf({ failure: { what, where, fix } }: SkilloptError): Finding {
+  return { level: 'error', what, where, fix };
+}

@@ -1,0 +1,266 @@
+import { describe, expect, test } from 'bun:test';
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import fc from 'fast-check';
+import type { Reading } from '../../../ports/outcome.ts';
+import type { TrajectoryStep } from '../../../ports/trajectory.ts';
+import type { ProcessEnd } from '../../../process/process-end.ts';
+import { claudeCode } from './claude-code.ts';
+import { endOf } from './cli-end.ts';
+import type { CliKind, CliReading } from './cli-kind.ts';
+import { codex } from './codex.ts';
+import { cliKinds } from './kinds.ts';
+
+/**
+ * Real output of each agent: `fixtures/<agent>/<scenario>/` with stdout.jsonl, stderr.txt (absent when empty) and
+ * meta.json, taken from runs against a scripted model.
+ */
+const scenarios = [
+  'success',
+  'not-read',
+  'no-skill',
+  'tool-error',
+  '401',
+  '400',
+  '429',
+  '500',
+  '429x1',
+  'refused',
+  'malformed',
+  'cut',
+  'silent',
+  'hang',
+  'killed',
+] as const;
+type Scenario = (typeof scenarios)[number];
+
+/** What a run was. `time` = ended by us. */
+type Seen = {
+  readonly was: 'ran' | 'auth' | 'rate-limit' | 'provider' | 'time';
+  readonly read?: Reading;
+  readonly finalText?: string;
+  /** A command whose text holds this was run, with this exit code. */
+  readonly command?: readonly [string, number | null];
+};
+
+const widget = 'echo widget-ok > widget.txt';
+
+/** What every agent did in a scenario, where its row says nothing else. */
+const common: Readonly<Record<Scenario, Seen>> = {
+  success: { was: 'ran', read: true, finalText: 'WIDGET-DONE', command: [widget, 0] },
+  'not-read': { was: 'ran', read: false },
+  'no-skill': { was: 'ran', read: null },
+  'tool-error': { was: 'ran', read: false, finalText: 'over', command: ['ls /nonexistent; exit 3', 3] },
+  '401': { was: 'auth' },
+  '400': { was: 'provider' },
+  '429': { was: 'rate-limit' },
+  '500': { was: 'provider' },
+  '429x1': { was: 'ran', read: true, finalText: 'WIDGET-DONE', command: [widget, 0] },
+  refused: { was: 'provider' },
+  malformed: { was: 'provider' },
+  cut: { was: 'provider' },
+  silent: { was: 'ran', read: false, finalText: '' },
+  hang: { was: 'time' },
+  killed: { was: 'time', command: ['sleep 300', null] },
+};
+
+type Row = {
+  readonly kind: CliKind;
+  /** The skill's name in the fixtures. */
+  readonly skill: string;
+  /** What the agent itself says of the skill in a run that worked: offered or not, null = it does not say. */
+  readonly visible: { readonly mounted: Reading; readonly read: Reading };
+  /** Tokens in and out of `success`, and requests as far as it tells. */
+  readonly spent: readonly [number | null, number | null, number | null];
+  readonly differs: Partial<Readonly<Record<Scenario, Partial<Seen>>>>;
+};
+
+/** One agent a row. */
+const rows: readonly Row[] = [
+  {
+    kind: claudeCode,
+    skill: 'skill-p-claude',
+    visible: { mounted: true, read: true },
+    spent: [12238, 35, 3],
+    differs: {
+      // it asks again without streaming
+      malformed: { was: 'ran', read: true, finalText: 'WIDGET-DONE', command: [widget, 0] },
+      // its own patience was 8 s
+      hang: { was: 'provider' },
+    },
+  },
+  {
+    kind: codex,
+    skill: 'skill-p-agents',
+    visible: { mounted: null, read: true },
+    spent: [19935, 36, null],
+    differs: {
+      // it waits for the network for ever, and says why
+      refused: { was: 'provider' },
+    },
+  },
+];
+
+type Run = { readonly stdout: string; readonly stderr: string; readonly end: ProcessEnd };
+
+function runOf(kind: CliKind, scenario: string): Run {
+  const dir = join(import.meta.dir, 'fixtures', kind.name, scenario);
+  const text = (name: string) => (existsSync(join(dir, name)) ? readFileSync(join(dir, name), 'utf8') : '');
+  const meta = JSON.parse(text('meta.json')) as { exit: number; killed_by_time_limit: boolean };
+  const killed = meta.exit < 0 || meta.killed_by_time_limit;
+  const end: ProcessEnd = {
+    cause: meta.killed_by_time_limit ? 'timeout' : killed ? 'cancelled' : 'exited',
+    exitCode: killed ? null : meta.exit,
+    signal: killed ? 'SIGTERM' : null,
+    detail: '',
+    systemRefused: false,
+    durationMs: 1,
+    stdout: '',
+    stderr: '',
+    droppedBytes: 0,
+    abandonedOutput: false,
+  };
+  return { stdout: text('stdout.jsonl'), stderr: text('stderr.txt'), end };
+}
+
+const skillIn = (row: Row, scenario: Scenario) => (scenario === 'no-skill' ? null : row.skill);
+
+function endIn(row: Row, scenario: Scenario) {
+  const { stdout, stderr, end } = runOf(row.kind, scenario);
+  const reading = row.kind.parse({ stdout, stderr, skillName: skillIn(row, scenario) });
+  const run = { kind: row.kind, instruction: 'DO IT', end, reading, stderr, byLogin: false, model: null };
+  return { reading, end: endOf(run) };
+}
+
+function whatItWas(end: ReturnType<typeof endOf>): Seen['was'] | string {
+  if (end.failure !== undefined) return end.failure.code;
+  switch (end.trouble?.reason) {
+    case undefined:
+      return end.exit === 'timeout' ? 'time' : end.exit === 'crashed' ? 'crashed' : 'ran';
+    case 'provider-rate-limit':
+      return 'rate-limit';
+    case 'provider-error':
+      return 'provider';
+    default:
+      return end.trouble?.reason ?? '';
+  }
+}
+
+describe.each(rows.map((row) => [row.kind.name, row] as const))('%s', (_, row) => {
+  test.each(scenarios)('%s', (scenario) => {
+    const want: Seen = { ...common[scenario], ...row.differs[scenario] };
+    const { end, reading } = endIn(row, scenario);
+    expect(whatItWas(end)).toBe(want.was);
+    if (want.read !== undefined) expect(end.read).toBe(want.read);
+    if (want.finalText !== undefined) expect(end.finalText).toBe(want.finalText);
+    if (want.command !== undefined) {
+      const [text, exitCode] = want.command;
+      const step = end.steps.find((s) => s.kind === 'tool' && s.input.includes(text));
+      expect(step).toMatchObject({ kind: 'tool', exitCode });
+    }
+    expect(end.steps[0]).toEqual({ kind: 'message', role: 'user', text: 'DO IT' });
+    expect(end.didWork).toBe(want.was === 'ran' || want.command !== undefined);
+    if (want.was === 'ran') expect(reading).toMatchObject({ trouble: null, ended: true });
+    if (want.was === 'ran') expect(end.exit).toBe('finished');
+    const { mounted, read } = row.visible;
+    if (want.was === 'ran') expect(end.visible).toBe(end.read === null ? null : end.read ? read : mounted);
+  });
+
+  test('what it spent', () => {
+    const { usage } = endIn(row, 'success').end;
+    expect([usage.inputTokens, usage.outputTokens, usage.requests]).toEqual([...row.spent]);
+    // the model of the fixtures has no price that anybody knows
+    expect(usage.costUsd).toBeNull();
+  });
+
+  test('the skill that it opened stands in its steps, body and all', () => {
+    const tools = endIn(row, 'success').end.steps.filter((step) => step.kind === 'tool');
+    expect(tools[0]?.output).toContain(`BODY-MARKER-${row.skill.replace(/^skill-/, '').replace('-', '.')}`);
+  });
+
+  test('no last event, no end: whatever a killed process left', () => {
+    const { stdout, stderr } = runOf(row.kind, 'success');
+    const lines = stdout.trimEnd().split('\n');
+    for (let n = 0; n < lines.length; n++) {
+      const reading = row.kind.parse({ stdout: lines.slice(0, n).join('\n'), stderr, skillName: row.skill });
+      expect(reading.ended).toBe(false);
+    }
+  });
+
+  test('any output is read without a throw', () => {
+    const names = fc.constantFrom(...scenarios);
+    fc.assert(
+      fc.property(names, damage, fc.boolean(), (scenario, hurt, mounted) => {
+        const { stdout, stderr } = runOf(row.kind, scenario);
+        const output = { stdout: hurt(stdout), stderr: hurt(stderr), skillName: mounted ? row.skill : null };
+        expectSound(row.kind.parse(output), mounted);
+      }),
+      { numRuns: 150 },
+    );
+  });
+});
+
+test('every kind has its fixtures and its row', () => {
+  expect(rows.map(({ kind }) => kind.name).sort()).toEqual(cliKinds.map(({ name }) => name).sort());
+});
+
+function expectSound(reading: CliReading, mounted: boolean): void {
+  const { steps, finalText, usage, visible, read, trouble } = reading;
+  expect(typeof finalText).toBe('string');
+  for (const step of steps) expect(textsOf(step).every((text) => typeof text === 'string')).toBe(true);
+  for (const value of Object.values(usage)) expect(value === null || (Number.isFinite(value) && value >= 0)).toBe(true);
+  expect([true, false, null]).toContain(visible);
+  if (!mounted) expect([visible, read]).toEqual([null, null]);
+  if (trouble !== null) expect(trouble.detail.length).toBeLessThan(500);
+}
+
+const textsOf = (step: TrajectoryStep) =>
+  step.kind === 'tool' ? [step.name, step.input, step.output] : step.kind === 'message' ? [step.text] : [step.text];
+
+type Damage = (text: string) => string;
+
+const share = fc.double({ min: 0, max: 1, noNaN: true });
+const at = (text: string, part: number) => Math.floor(part * text.length);
+
+/** A cut end, a piece taken out, foreign text put in, a value in one event replaced by another. */
+const damage: fc.Arbitrary<Damage> = fc.oneof(
+  share.map(
+    (end): Damage =>
+      (text) =>
+        text.slice(0, at(text, end)),
+  ),
+  fc.tuple(share, share).map(
+    ([a, b]): Damage =>
+      (text) => {
+        const [from, to] = [Math.min(a, b), Math.max(a, b)];
+        return text.slice(0, at(text, from)) + text.slice(at(text, to));
+      },
+  ),
+  fc.tuple(share, fc.string({ unit: 'binary' })).map(
+    ([where, more]): Damage =>
+      (text) => {
+        return text.slice(0, at(text, where)) + more + text.slice(at(text, where));
+      },
+  ),
+  fc.tuple(share, fc.array(fc.nat(), { maxLength: 6 }), fc.jsonValue()).map(
+    ([line, path, value]): Damage =>
+      (text) => {
+        const lines = text.split('\n');
+        const n = Math.min(lines.length - 1, Math.floor(line * lines.length));
+        try {
+          lines[n] = JSON.stringify(replaced(JSON.parse(lines[n] ?? ''), path, value));
+        } catch {}
+        return lines.join('\n');
+      },
+  ),
+);
+
+/** The value with the one at this path (indices into its keys) replaced. */
+function replaced(whole: unknown, [first, ...rest]: readonly number[], value: unknown): unknown {
+  if (first === undefined || typeof whole !== 'object' || whole === null) return value;
+  const entries = Object.entries(whole);
+  if (entries.length === 0) return value;
+  const [key, old] = entries[first % entries.length]!;
+  const next = replaced(old, rest, value);
+  return Array.isArray(whole) ? whole.with(Number(key), next) : { ...whole, [key]: next };
+}
