@@ -151,7 +151,7 @@ class ClaudeRun {
     const why = textOf(result.terminal_reason);
     const subtype = textOf(result.subtype);
     const detail = words === '' ? why || subtype : words;
-    if (/max_turns|budget/.test(`${why} ${subtype}`)) return { kind: 'limit', detail };
+    if (/max_turns|budget|prompt_too_long/.test(`${why} ${subtype}`)) return { kind: 'limit', detail };
     const kind = kindOf({ ...this.#apiError, ...result }, textOf(this.#apiError.error), words);
     if (kind === null) return { kind: why === 'api_error' ? 'provider' : 'crash', detail };
     if (kind !== 'rate-limit' || this.#usedUpUntil === undefined) return { kind, detail };

@@ -2,7 +2,7 @@ import type { AgentModel } from '../agent.ts';
 import { readClaudeCode } from './claude-code-output.ts';
 import type { CliKind, CliLaunch, CliSeat, McpLaunch } from './cli-kind.ts';
 import { claudeCodeLogin } from './logins/claude-code.ts';
-import { jsonText, plainlyNamed } from './own-provider.ts';
+import { jsonText, plainlyNamed, vendorOf } from './own-provider.ts';
 
 /** Anthropic's Claude Code. Its settings and servers stand in its private home; memory and sessions are left off. */
 export const claudeCode: CliKind = {
@@ -90,6 +90,8 @@ function reached(model: AgentModel): Readonly<Record<string, string>> {
     ...patient,
     ANTHROPIC_BASE_URL: model.baseUrl,
     ANTHROPIC_API_KEY: model.key,
+    // what only the vendor's own servers take
+    ...(vendorOf(model, 'messages') === null ? { CLAUDE_CODE_DISABLE_EXPERIMENTAL_BETAS: '1' } : {}),
     ...(contextTokens === null ? {} : { CLAUDE_CODE_MAX_CONTEXT_TOKENS: String(contextTokens) }),
     ...(maxOutputTokens === null ? {} : { CLAUDE_CODE_MAX_OUTPUT_TOKENS: String(maxOutputTokens) }),
   };

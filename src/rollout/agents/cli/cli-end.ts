@@ -38,7 +38,7 @@ export function endOf(run: CliRun): AgentEnd {
   if (met === null) return { ...told, exit, trouble: null };
   switch (met.kind) {
     case 'limit':
-      return { ...told, exit, trouble: null };
+      return { ...told, steps: [...steps, stoppedAt(met.detail)], exit, trouble: null };
     case 'crash':
       if (stopped) return { ...told, exit, trouble: null };
       return { ...told, exit: 'crashed', trouble: { reason: 'agent-crash', detail: crashWords(run, met) } };
@@ -54,6 +54,8 @@ export function endOf(run: CliRun): AgentEnd {
       return met.kind satisfies never;
   }
 }
+
+const stoppedAt = (limit: string): TrajectoryStep => ({ kind: 'note', text: `It stopped at a limit: ${limit}` });
 
 const setup = (detail: string) => ({ reason: 'agent-setup' as const, detail });
 

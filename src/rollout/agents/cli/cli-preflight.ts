@@ -37,19 +37,30 @@ async function installedFindings(
   const interpreter = await interpreterFindings(kind, program, settings.path);
   if (interpreter.length > 0) return interpreter;
   const where = program.path;
-  if (program.form.kind === 'wrapper' || isShim(program)) {
-    const what = `${kind.program} is a script that starts another program, which a sandbox does not show`;
-    const fix = `put the folder of the program itself first on PATH, or ${installation(kind)}`;
-    return [{ level: 'error', what, where, fix }];
+  const itself = `put the folder of the program itself first on PATH, or ${installation(kind)}`;
+  if (isShim(program)) {
+    const what = `${kind.program} is started by a version manager, which looks for it in the home: a rollout has one of its own`;
+    return [{ level: 'error', what, where, fix: itself }];
   }
+  const isWrapper = program.form.kind === 'wrapper';
   const answer = await installed.askVersion();
-  if (answer.kind === 'none') return [{ level: 'error', what: answer.why, where, fix: installation(kind) }];
-  const { version } = answer;
+  if (answer.kind === 'none') {
+    return [{ level: 'error', what: answer.why, where, fix: isWrapper ? itself : installation(kind) }];
+  }
+  return [versionFinding(kind, answer.version, where), ...(isWrapper ? [wrapperFinding(kind, where, itself)] : [])];
+}
+
+function versionFinding(kind: CliKind, version: string, where: string): Finding {
   const is = `${kind.name} ${version}`;
-  if (majorOf(version) === majorOf(kind.tested)) return [{ level: 'ok', what: is, where, fix: '' }];
-  const what = `${is} is another major version than ${kind.tested}, for which switches and output are known`;
-  const fix = `look whether rollouts are read rightly (\`skillopt eval\`), or ${installation(kind)}`;
-  return [{ level: 'warning', what, where, fix }];
+  if (majorOf(version) === majorOf(kind.tested)) return { level: 'ok', what: is, where, fix: '' };
+  const what = `${is} is another major version than ${kind.tested}, for which its switches and its output are known`;
+  const fix = `see by \`skillopt eval\` that its rollouts are read rightly, or ${installation(kind)}`;
+  return { level: 'warning', what, where, fix };
+}
+
+function wrapperFinding({ program }: CliKind, where: string, itself: string): Finding {
+  const what = `${program} is a script that starts another program, which a sandbox does not show by itself`;
+  return { level: 'warning', what, where, fix: `${itself}; or name what it starts in sandbox.show` };
 }
 
 async function interpreterFindings(

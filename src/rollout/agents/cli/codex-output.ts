@@ -50,7 +50,6 @@ class CodexRun {
       case 'turn.failed':
         this.#ended = true;
         this.#failed = textOf(fieldsOf(event.error).message) || (this.#met ?? '');
-        this.#list.note(`Failed: ${oneLine(this.#failed)}`);
         break;
     }
   }
@@ -99,9 +98,14 @@ class CodexRun {
         if (done) this.#list.note(todoText(item.items));
         break;
       case 'error':
-        if (done) this.#list.note(oneLine(textOf(item.message)));
+        if (done) this.#warned(textOf(item.message));
         break;
     }
+  }
+
+  /** That it does not know a model is so for each that is no vendor's own. */
+  #warned(message: string): void {
+    if (!message.startsWith('Model metadata for ')) this.#list.note(oneLine(message));
   }
 
   #command(id: string, item: Fields, done: boolean): void {
@@ -123,12 +127,16 @@ function notLoaded(stderr: string, skillName: string | null): boolean {
 
 /** Its messages wrap statuses in words of its own; a body comes as it is. */
 function codexTrouble(message: string): CliTrouble {
-  const said = message.replace(/^Reconnecting\.\.\. (?:\d+\/\d+|waiting for network) \((.*)\)$/s, '$1');
+  const said = message
+    .replace(/^Reconnecting\.\.\. (?:\d+\/\d+|waiting for network) \((.*)\)$/s, '$1')
+    // the rollout's own way to its model
+    .replace(/, url: https?:\/\/\S+/, '');
   const detail = oneLine(said);
   if (/ran out of room in the model's context window/.test(said)) return { kind: 'limit', detail };
   if (/^Quota exceeded\.|hit your usage limit|To use Codex with your ChatGPT plan/.test(said.replaceAll('’', "'")))
     return { kind: 'quota', detail };
   if (/access token could not be refreshed|sign in again|auth is missing/i.test(said)) return { kind: 'auth', detail };
+  if (/^The model .{0,200} does not exist/.test(said)) return { kind: 'model-not-found', detail };
   const status = /(?:unexpected status|last status:) (\d{3})/.exec(said)?.[1];
   const told = troubleOf(said, status === undefined ? null : Number(status));
   return jsonWithin(said) === null ? { ...told, detail } : told;

@@ -43,6 +43,8 @@ function configOf(seat: CliSeat): string {
     ...(named === null ? [] : [`model = ${quoted(named)}`]),
     ...(model === null ? [] : [`model_provider = ${quoted(ownProvider)}`, ...roomLines(model)]),
     'check_for_update_on_startup = false',
+    // the provider would search for it, past all walls
+    'web_search = "disabled"',
     '',
     '[analytics]',
     'enabled = false',

@@ -34,9 +34,9 @@ const scenarios = [
 ] as const;
 type Scenario = (typeof scenarios)[number];
 
-/** What a run was. `time` = ended by us. */
+/** What a run was. `limit` = it ran up to a limit of its own; `time` = ended by us. */
 type Seen = {
-  readonly was: 'ran' | 'auth' | 'rate-limit' | 'provider' | 'time';
+  readonly was: 'ran' | 'limit' | 'auth' | 'quota' | 'no-model' | 'rate-limit' | 'provider' | 'time';
   readonly read?: Reading;
   readonly finalText?: string;
   /** A command whose text holds this was run, with this exit code. */
@@ -73,6 +73,16 @@ type Row = {
   /** Tokens in and out of `success`, and requests as far as it tells. */
   readonly spent: readonly [number | null, number | null, number | null];
   readonly differs: Partial<Readonly<Record<Scenario, Partial<Seen>>>>;
+  /** Scenarios of this agent alone. */
+  readonly more: Readonly<Record<string, Seen>>;
+};
+
+/** Refusals of an account and of a model, and a request too long for it. */
+const refusals: Readonly<Record<string, Seen>> = {
+  'used-up': { was: 'quota' },
+  'no-credit': { was: 'quota' },
+  'no-model': { was: 'no-model' },
+  'too-long': { was: 'limit' },
 };
 
 /** One agent a row. */
@@ -88,16 +98,15 @@ const rows: readonly Row[] = [
       // its own patience was 8 s
       hang: { was: 'provider' },
     },
+    more: refusals,
   },
   {
     kind: codex,
     skill: 'skill-p-agents',
     visible: { mounted: null, read: true },
     spent: [19935, 36, null],
-    differs: {
-      // it waits for the network for ever, and says why
-      refused: { was: 'provider' },
-    },
+    differs: {},
+    more: refusals,
   },
 ];
 
@@ -123,9 +132,9 @@ function runOf(kind: CliKind, scenario: string): Run {
   return { stdout: text('stdout.jsonl'), stderr: text('stderr.txt'), end };
 }
 
-const skillIn = (row: Row, scenario: Scenario) => (scenario === 'no-skill' ? null : row.skill);
+const skillIn = (row: Row, scenario: string) => (scenario === 'no-skill' ? null : row.skill);
 
-function endIn(row: Row, scenario: Scenario) {
+function endIn(row: Row, scenario: string) {
   const { stdout, stderr, end } = runOf(row.kind, scenario);
   const reading = row.kind.parse({ stdout, stderr, skillName: skillIn(row, scenario) });
   const run = { kind: row.kind, instruction: 'DO IT', end, reading, stderr, byLogin: false, model: null };
@@ -133,7 +142,9 @@ function endIn(row: Row, scenario: Scenario) {
 }
 
 function whatItWas(end: ReturnType<typeof endOf>): Seen['was'] | string {
-  if (end.failure !== undefined) return end.failure.code;
+  if (end.failure !== undefined) return end.failure.code === 'config' ? 'no-model' : end.failure.code;
+  const last = end.steps.at(-1);
+  if (last?.kind === 'note' && last.text.startsWith('It stopped at a limit')) return 'limit';
   switch (end.trouble?.reason) {
     case undefined:
       return end.exit === 'timeout' ? 'time' : end.exit === 'crashed' ? 'crashed' : 'ran';
@@ -147,8 +158,11 @@ function whatItWas(end: ReturnType<typeof endOf>): Seen['was'] | string {
 }
 
 describe.each(rows.map((row) => [row.kind.name, row] as const))('%s', (_, row) => {
-  test.each(scenarios)('%s', (scenario) => {
-    const want: Seen = { ...common[scenario], ...row.differs[scenario] };
+  const wanted = scenarios.map((scenario): [string, Seen] => [
+    scenario,
+    { ...common[scenario], ...row.differs[scenario] },
+  ]);
+  test.each([...wanted, ...Object.entries(row.more)])('%s', (scenario, want) => {
     const { end, reading } = endIn(row, scenario);
     expect(whatItWas(end)).toBe(want.was);
     if (want.read !== undefined) expect(end.read).toBe(want.read);
@@ -188,7 +202,7 @@ describe.each(rows.map((row) => [row.kind.name, row] as const))('%s', (_, row) =
   });
 
   test('any output is read without a throw', () => {
-    const names = fc.constantFrom(...scenarios);
+    const names = fc.constantFrom(...scenarios, ...Object.keys(row.more));
     fc.assert(
       fc.property(names, damage, fc.boolean(), (scenario, hurt, mounted) => {
         const { stdout, stderr } = runOf(row.kind, scenario);
