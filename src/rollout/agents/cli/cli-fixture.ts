@@ -90,7 +90,12 @@ export function seatFor(more: Partial<CliSeat> = {}): CliSeat {
 
 /** A rollout in plain folders below `dir`, whose processes run for real. */
 export function runIn(dir: string, more: Partial<AgentRun> = {}): AgentRun {
-  const host = { workspace: join(dir, 'app'), home: join(dir, 'home'), logDir: join(dir, 'logs') };
+  const host = {
+    workspace: join(dir, 'app'),
+    home: join(dir, 'home'),
+    temp: join(dir, 'tmp'),
+    logDir: join(dir, 'logs'),
+  };
   for (const folder of Object.values(host)) mkdirSync(folder, { recursive: true });
   const signal = more.signal ?? new AbortController().signal;
   const env = more.env ?? { PATH: '/usr/bin:/bin', HOME: host.home };
