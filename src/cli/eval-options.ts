@@ -25,6 +25,8 @@ export type EvalOptions = OverrideOptions & {
   /** No questions. */
   readonly yes?: boolean;
   readonly plain?: boolean;
+  /** Waits for the reset of a login's used-up window. */
+  readonly waitForReset?: boolean;
   /** The exit code tells whether the skill wins. */
   readonly exitCode?: boolean;
 };

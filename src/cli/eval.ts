@@ -5,6 +5,8 @@ import { rolloutName } from '../events/rollout-key.ts';
 import { fail, SkilloptError } from '../ports/failure.ts';
 import { type EvalReport, evalFiles, evalLines, evalReport } from '../report/eval-report.ts';
 import { Evaluation } from '../session/evaluation.ts';
+import { Hold } from '../session/hold.ts';
+import { Resets } from '../session/resets.ts';
 import { runEvaluation } from '../session/run-evaluation.ts';
 import { askLine } from './ask-line.ts';
 import { beginEval } from './begin-eval.ts';
@@ -114,6 +116,10 @@ export async function evaluateSkill(
       else io.line(`warning     ${w}`);
     }
     const unfollow = follow(evaluation, live);
+    const hold = new Hold();
+    const markPaused = (why: string, fix: string) => evaluation.markPaused(why, fix);
+    const markResumed = () => evaluation.markResumed();
+    const resets = typed.waitForReset === true ? new Resets({ hold, signal, markPaused, markResumed }) : null;
     const onAbort = () => live.line('stopping    what runs is ended and cleaned up; once more ends at once');
     signal.addEventListener('abort', onAbort, { once: true });
     try {
@@ -123,7 +129,9 @@ export async function evaluateSkill(
         signal,
         workers,
         backoffMs: [1_000, 5_000],
-        nowMs: () => performance.now(),
+        nowMs: () => hold.runningMs,
+        hold,
+        resets,
       });
     } catch (e) {
       live.end();
@@ -170,6 +178,8 @@ function follow(evaluation: Evaluation, live: LiveLine): () => void {
   evaluation.onEvent((event, state) => {
     still.note(event, performance.now());
     if (event.type === 'warning.raised') line(`warning     ${event.what}`);
+    if (event.type === 'session.paused' && event.within) line(`paused      ${event.why} · ${event.fix}`);
+    if (event.type === 'session.resumed' && event.within) line('resumed     the wait is over');
     if (event.type !== 'rollout.finished') return;
     const { outcome, key, task } = event;
     const name = rolloutName(key);

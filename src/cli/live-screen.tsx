@@ -223,6 +223,7 @@ export class LiveScreen implements Surface {
       state,
       model: this.model,
       paused: this.control?.isPaused ?? false,
+      resumesAtMs: this.control?.resumesAtMs ?? null,
       finalizes: this.following.finalizes,
       nowMs: Date.now(),
       slowedMs: this.following.slowedMs,
@@ -264,7 +265,8 @@ export class LiveScreen implements Surface {
     const { state } = this;
     if (this.screen === 'resume' || this.control === null || state === null || this.model.ending === 'over')
       return false;
-    return state.running.size > 0 || state.reflecting !== null || !this.control.isPaused;
+    const stands = this.control.isPaused && this.control.resumesAtMs === null;
+    return state.running.size > 0 || state.reflecting !== null || !stands;
   }
 
   private tick(): void {

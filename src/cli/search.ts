@@ -92,7 +92,7 @@ async function searchOn(surface: Surface, o: SearchOptions, onStop: (left: Searc
     for (const line of removeUnmeasured(o.dir, why)) surface.say(line);
     return open();
   });
-  const control = new Control(session, o.stage.abort);
+  const control = new Control(session, o.stage.abort, { waitsForReset: o.show.waitForReset });
   let close: (() => Promise<void> | undefined) | null = null;
   try {
     if (o.show.delay !== undefined && session.config.agent !== 'rehearsal')
@@ -166,6 +166,7 @@ async function searchOn(surface: Surface, o: SearchOptions, onStop: (left: Searc
       inputs: control.inputs,
       signal: control.signal,
       hold: control.hold,
+      resets: control.resets,
       workers,
       backoffMs: [1_000, 5_000],
       nowMs: () => control.hold.runningMs,

@@ -37,7 +37,7 @@ const started = half.find((e) => e.type === 'rollout.started');
 const screen = new LiveScreen({ stop() {}, tell: console.log });
 await screen.shown();
 let hear = () => {};
-screen.follow(fold.state, { isPaused: false, subscribe: (listener) => { hear = listener; }, stop() {} }, { finalizes: false, slowedMs: 0 });
+screen.follow(fold.state, { isPaused: false, resumesAtMs: null, subscribe: (listener) => { hear = listener; }, stop() {} }, { finalizes: false, slowedMs: 0 });
 let count = 0;
 async function play(event) {
   fold.add({ ...event, seq: ++count });

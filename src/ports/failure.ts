@@ -32,6 +32,8 @@ export type Failure = {
   readonly fix: string;
   /** Whether doing the same again later may succeed without any change by the user. */
   readonly retryable: boolean;
+  /** From when on what refused will take it again (ISO 8601), where it said so: until then no try is worth it. */
+  readonly retryAt?: string | undefined;
 };
 
 /** The one error type that crosses rooms. */

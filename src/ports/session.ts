@@ -11,6 +11,8 @@ export interface SessionControl<E, S> {
   send(input: Input): void;
   /** Nothing new starts, as `pause` has asked. */
   readonly isPaused: boolean;
+  /** When a pause ends by itself, in milliseconds since 1970; null = it does not. */
+  readonly resumesAtMs: number | null;
   /** Nothing new starts until `resume`; what runs comes to its end. The time of a pause does not count as running time. */
   pause(): void;
   resume(): void;

@@ -3,6 +3,7 @@ import type { RunState } from '../events/run-state.ts';
 import type { Input, InputSource } from '../ports/inputs.ts';
 import type { SessionControl } from '../ports/session.ts';
 import { Hold } from './hold.ts';
+import { Resets } from './resets.ts';
 import type { Session } from './session.ts';
 
 /** The one way into a session that runs: listeners, waiting inputs, pauses and the signal to stop. */
@@ -11,12 +12,24 @@ export class Control implements SessionControl<LoggedEvent, RunState> {
   private readonly waiting: Input[] = [];
   private stepIsLast = false;
   readonly hold = new Hold();
+  /** Waits for the reset of a login's window; null = the session pauses. */
+  readonly resets: Resets | null;
 
   /** `abort`: whoever holds it can stop the session before there is one. */
   constructor(
     private readonly session: Pick<Session, 'onEvent' | 'markPaused' | 'markResumed'>,
     private readonly abort = new AbortController(),
+    o: { readonly waitsForReset?: boolean | undefined } = {},
   ) {
+    this.resets =
+      o.waitsForReset === true
+        ? new Resets({
+            hold: this.hold,
+            signal: abort.signal,
+            markPaused: (why, fix) => session.markPaused(why, fix),
+            markResumed: () => session.markResumed(),
+          })
+        : null;
     session.onEvent((event, state) => {
       if (this.stepIsLast && (event.type === 'gate.decided' || event.type === 'session.ended')) this.stop();
       for (const listener of [...this.listeners]) listener(event, state);
@@ -36,6 +49,10 @@ export class Control implements SessionControl<LoggedEvent, RunState> {
     return this.hold.isHeld;
   }
 
+  get resumesAtMs(): number | null {
+    return this.resets?.untilMs ?? null;
+  }
+
   pause(): void {
     if (this.hold.isHeld || this.signal.aborted) return;
     this.hold.hold();
@@ -44,6 +61,10 @@ export class Control implements SessionControl<LoggedEvent, RunState> {
 
   resume(): void {
     if (!this.hold.isHeld || this.signal.aborted) return;
+    if (this.resumesAtMs !== null) {
+      this.resets?.goOn();
+      return;
+    }
     try {
       this.session.markResumed();
     } finally {

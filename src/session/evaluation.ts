@@ -184,10 +184,9 @@ export class Evaluation {
       this.first = { ...first, session, environment: { ...first.environment, versions: { ...o.versions } } };
       logged.evaluation = this.write(this.first);
     } else {
-      const bounds = { budget: this.state.of, limits: { ...this.config.limits } };
       const { program, command } = this.parts;
       const typed = command === undefined ? {} : { command };
-      this.write({ type: 'session.resumed', program, ...typed, file: bounds, wanted: bounds });
+      this.write({ type: 'session.resumed', program, ...typed, ...this.bounds });
     }
     this.begun = true;
     if (logged.workers !== o.workers) this.write({ type: 'concurrency.changed', workers: o.workers });
@@ -197,6 +196,22 @@ export class Evaluation {
     }
     logged.lose((event) => this.write(event));
     this.render();
+  }
+
+  /** Nothing new is started for a while, in the log. */
+  markPaused(why: string, fix: string): void {
+    this.write({ type: 'session.paused', why, fix, within: true });
+  }
+
+  /** It goes on, in the same process. */
+  markResumed(): void {
+    this.write({ type: 'session.resumed', program: this.parts.program, ...this.bounds, within: true });
+  }
+
+  /** Nothing is planned but what the first line says; limits may differ from start to start. */
+  private get bounds() {
+    const bounds = { budget: this.state.of, limits: { ...this.config.limits } };
+    return { file: bounds, wanted: bounds };
   }
 
   private write<E extends Event>(event: E): E {

@@ -12,6 +12,7 @@ import { Paused } from './ends.ts';
 import { cantHold } from './limit-failures.ts';
 import type { Logged } from './logged.ts';
 import { type Answer, type Job, newJob, type Rank } from './pool-job.ts';
+import { isFar, type Resets, untilRetryMs } from './resets.ts';
 import { Slots } from './slots.ts';
 import { Unanswered } from './unanswered.ts';
 
@@ -28,6 +29,8 @@ export type PoolOptions = {
   readonly ledger: ActualLedger;
   /** Waits before the machinery is tried again, in ms, one for each failure in a row. */
   readonly backoffMs: readonly number[];
+  /** Waits for what will be taken again; absent = the session pauses. */
+  readonly resets?: Resets | undefined;
 };
 
 /** Failures alike in a row after which the session pauses. */
@@ -237,6 +240,7 @@ export class Pool {
         this.performed.push(job.key);
         this.o.ledger.spending.add(result.usage, spentOn(outcome, result.exit));
         this.failuresInRow = [];
+        this.o.resets?.answered();
         this.logged.outcomes.set(job.key, { outcome, trajectory, line });
         // While this one was being cancelled it may have been asked for again.
         const again = this.jobs.get(job.key);
@@ -270,6 +274,10 @@ export class Pool {
         void again.done.then(job.resolve, job.reject);
       }
     }
+    if (isFar(failure)) {
+      if (this.o.resets?.wait(failure) !== true) this.stop(new Paused(failure, 'rollouts'));
+      return;
+    }
     const sameWave = job.wave < this.wave;
     if (!sameWave) {
       this.wave++;
@@ -281,11 +289,14 @@ export class Pool {
       return;
     }
     if (sameWave || this.waiting !== null) return;
-    const wait = this.o.backoffMs[this.failuresInRow.length - 1] ?? this.o.backoffMs.at(-1) ?? 0;
-    this.waiting = setTimeout(() => {
-      this.waiting = null;
-      this.pumpLater();
-    }, wait);
+    const backoff = this.o.backoffMs[this.failuresInRow.length - 1] ?? this.o.backoffMs.at(-1) ?? 0;
+    this.waiting = setTimeout(
+      () => {
+        this.waiting = null;
+        this.pumpLater();
+      },
+      Math.max(backoff, untilRetryMs(failure) ?? 0),
+    );
   }
 
   /** Nothing goes on: every job is ended and whoever waits hears why. */

@@ -7,6 +7,7 @@ import type { Trajectory } from '../ports/trajectory.ts';
 import { Interrupted, Paused } from './ends.ts';
 import type { Live } from './live.ts';
 import type { Logged } from './logged.ts';
+import { isFar, untilRetryMs } from './resets.ts';
 
 /** Asks the optimizer, again while its machinery fails, and writes its answer into the log. */
 export async function performReflection(
@@ -57,13 +58,19 @@ export async function performReflection(
       calls.told(),
     );
     if (result.kind === 'failed') {
-      failures++;
       const failure = await redactFailure(result.failure, live.redact);
+      if (isFar(failure)) {
+        if (live.resets?.wait(failure) === true) continue;
+        throw new Paused(failure, 'optimizer');
+      }
+      failures++;
       if (failures >= 3 || !failure.retryable) throw new Paused(failure, 'optimizer');
-      const waitMs = live.backoffMs[failures - 1] ?? live.backoffMs.at(-1) ?? 0;
+      const backoff = live.backoffMs[failures - 1] ?? live.backoffMs.at(-1) ?? 0;
+      const waitMs = Math.max(backoff, untilRetryMs(failure) ?? 0);
       await orInterrupted(live.signal, new Promise((resolve) => setTimeout(resolve, waitMs)));
       continue;
     }
+    live.resets?.answered();
     const answer: ProposeAnswer =
       result.kind === 'unusable'
         ? { kind: 'unusable', detail: await live.redact(result.detail) }

@@ -7,8 +7,9 @@ import { ActualLedger } from './actual-ledger.ts';
 import { evalPlan } from './eval-first-line.ts';
 import type { Evaluation } from './evaluation.ts';
 import { driftOf, explain, knownVersions } from './foreign-ends.ts';
-import { Hold } from './hold.ts';
+import type { Hold } from './hold.ts';
 import { RecordedPorts } from './recorded-ports.ts';
+import type { Resets } from './resets.ts';
 
 export type EvalRunParts = {
   readonly rollouts: Rollouts;
@@ -17,6 +18,9 @@ export type EvalRunParts = {
   readonly workers: number;
   readonly backoffMs: readonly number[];
   readonly nowMs: () => number;
+  readonly hold: Hold;
+  /** Waits for the reset of a login's window; null = the eval pauses. */
+  readonly resets?: Resets | null;
 };
 
 /** An eval edits nothing and asks no optimizer. */
@@ -60,7 +64,8 @@ export async function runEvaluation(evaluation: Evaluation, parts: EvalRunParts)
     drift: drift === '' ? null : { kind: 'environment.changed', what: drift, versions: { ...versions } },
     inputs: () => waiting.splice(0),
     signal: parts.signal,
-    hold: new Hold(),
+    hold: parts.hold,
+    resets: parts.resets ?? undefined,
   });
   try {
     return await evaluate(evalPlan(evaluation.created), ports);

@@ -13,6 +13,7 @@ import { driftOf, explain, knownVersions } from './foreign-ends.ts';
 import type { Hold } from './hold.ts';
 import { RecordedPorts } from './recorded-ports.ts';
 import { deliverable, sessionOps } from './replay.ts';
+import type { Resets } from './resets.ts';
 import type { Session } from './session.ts';
 import type { Slots } from './slots.ts';
 
@@ -24,6 +25,8 @@ export type RunParts = {
   readonly inputs: InputSource;
   readonly signal: AbortSignal;
   readonly hold: Hold;
+  /** Waits for the reset of a login's window; null = the session pauses. */
+  readonly resets?: Resets | null;
   readonly workers: number;
   /** Workers that are shared with other sessions of this process; absent = `workers` of its own. */
   readonly slots?: Slots;
@@ -81,6 +84,7 @@ export async function runSession(session: Session, parts: RunParts): Promise<Run
     leaks: parts.leaks,
     ledger,
     backoffMs: parts.backoffMs,
+    resets: parts.resets ?? undefined,
     drift: drift === '' ? null : { kind: 'environment.changed', what: drift, versions: { ...versions } },
     inputs: (point) => [...waiting.splice(0), ...parts.inputs(point)],
     signal: parts.signal,

@@ -63,6 +63,7 @@ export type Play = {
   readonly drift?: Live['drift'];
   readonly signal?: AbortSignal;
   readonly hold?: Hold;
+  readonly resets?: Live['resets'];
 };
 
 export type Played = {
@@ -253,6 +254,7 @@ export async function play(o: Play): Promise<Played> {
     drift: o.drift ?? null,
     signal: o.signal ?? new AbortController().signal,
     hold: o.hold ?? new Hold(),
+    resets: o.resets,
   });
   const work = (async () => {
     try {

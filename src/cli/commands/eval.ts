@@ -3,6 +3,7 @@ import type { CommandContext } from '../context.ts';
 import type { EvalOptions } from '../eval-options.ts';
 import { NO_IMPROVEMENT } from '../exit-codes.ts';
 import { cfgOption, setOption } from '../override-options.ts';
+import { WAIT_FOR_RESET } from '../show.ts';
 import { amount, count, minutes } from '../values.ts';
 
 /** Adds an arm, and is not the opposite of `--skill`, as its name would have it. */
@@ -62,6 +63,7 @@ export function evalCommand(program: Command, context: CommandContext): void {
     .option('--allow-unsandboxed', 'consent to run rollouts in plain folders on this machine')
     .option('--yes', 'no questions: begin, also without a limit on what it spends')
     .option('--plain', 'no question and no line that is written over')
+    .option('--wait-for-reset', WAIT_FOR_RESET)
     .option(
       '--exit-code',
       `exit with ${NO_IMPROVEMENT} unless the skill wins more tasks than it loses against each other arm`,

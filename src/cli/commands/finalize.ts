@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import type { CommandContext } from '../context.ts';
 import type { FinalizeOptions } from '../finalize.ts';
 import { cfgOption, setOption } from '../override-options.ts';
-import { PLAIN, YES } from '../show.ts';
+import { PLAIN, WAIT_FOR_RESET, YES } from '../show.ts';
 
 export function finalizeCommand(program: Command, context: CommandContext): void {
   program
@@ -18,6 +18,7 @@ export function finalizeCommand(program: Command, context: CommandContext): void
     .option('--allow-unsandboxed', 'consent to run rollouts in plain folders on this machine')
     .option('--yes', YES)
     .option('--plain', PLAIN)
+    .option('--wait-for-reset', WAIT_FOR_RESET)
     .action((dir: string, options: FinalizeOptions) =>
       context.stage.during(async () => {
         const { finalize } = await import('../finalize.ts');

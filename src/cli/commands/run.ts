@@ -3,7 +3,7 @@ import type { CommandContext } from '../context.ts';
 import { NO_IMPROVEMENT } from '../exit-codes.ts';
 import { cfgOption, keyOptions, setOption } from '../override-options.ts';
 import type { RunOptions } from '../run.ts';
-import { DELAY, milliseconds, PLAIN, YES } from '../show.ts';
+import { DELAY, milliseconds, PLAIN, WAIT_FOR_RESET, YES } from '../show.ts';
 
 export function runCommand(program: Command, context: CommandContext): void {
   const command = program
@@ -25,6 +25,7 @@ export function runCommand(program: Command, context: CommandContext): void {
     .option('--allow-unsandboxed', 'consent to run rollouts in plain folders on this machine')
     .option('--yes', YES)
     .option('--plain', PLAIN)
+    .option('--wait-for-reset', WAIT_FOR_RESET)
     .option('--delay <ms>', DELAY, milliseconds)
     .option('--exit-code', `exit with ${NO_IMPROVEMENT} when the run ends without an improvement`)
     .addHelpText('after', CONFIG_HELP)

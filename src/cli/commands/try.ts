@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import type { CommandContext } from '../context.ts';
 import { cfgOption, setOption } from '../override-options.ts';
-import { DELAY, milliseconds, PLAIN, YES } from '../show.ts';
+import { DELAY, milliseconds, PLAIN, WAIT_FOR_RESET, YES } from '../show.ts';
 import type { TryOptions } from '../try.ts';
 
 export function tryCommand(program: Command, context: CommandContext): void {
@@ -21,6 +21,7 @@ export function tryCommand(program: Command, context: CommandContext): void {
     .option('--allow-unsandboxed', 'consent to run rollouts in plain folders on this machine')
     .option('--yes', YES)
     .option('--plain', PLAIN)
+    .option('--wait-for-reset', WAIT_FOR_RESET)
     .option('--delay <ms>', DELAY, milliseconds)
     .action(async (file: string, dir: string, options: TryOptions) => {
       await context.stage.during(async () => {

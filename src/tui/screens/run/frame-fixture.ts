@@ -18,6 +18,7 @@ export function factsOf(state: RunState, model: Partial<RunModel> = {}): Facts {
     notice: '',
     waiting: '',
     paused: false,
+    resumesAtMs: null,
     finalizes: false,
   };
 }

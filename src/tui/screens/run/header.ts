@@ -4,7 +4,7 @@ import type { RunState } from '../../../events/run-state.ts';
 import { minutesText, optimizedPart, scoreText } from '../../../events/words.ts';
 import { clock, cut, ends, fit, type Line, lineWidth, span, widthOf } from '../../text.ts';
 import type { Tone } from '../../theme.ts';
-import type { Facts } from './facts.ts';
+import { type Facts, goesOnIn } from './facts.ts';
 import type { Stage } from './model.ts';
 
 /** Two lines: what is optimized and where it stands; how far it has come and what it has cost. */
@@ -59,14 +59,17 @@ function standing(f: Facts, width: number): Line {
   const { model } = f;
   if (model.ending === 'over') return [span('over', 'strong')];
   if (model.ending === 'now') return [span('stopping', 'warn')];
-  if (f.paused) return [span(`paused${width >= 60 ? atWork(f) : ''}`, 'warn')];
+  if (f.paused) {
+    const goesOn = goesOnIn(f);
+    return [span(`paused${goesOn === '' ? '' : ` · ${goesOn}`}${width >= 60 ? atWork(f) : ''}`, 'warn')];
+  }
   const [text, tone] = phase(f.state, width);
   return [span(text, tone), span(wanted(f, width), 'warn')];
 }
 
 /** What a pause lets come to its end. */
-function atWork({ state }: Facts): string {
-  if (state.reflecting) return ', the optimizer still reads';
+function atWork({ state, resumesAtMs }: Facts): string {
+  if (state.reflecting && resumesAtMs === null) return ', the optimizer still reads';
   return state.running.size > 0 ? `, ${state.running.size} still running` : '';
 }
 

@@ -1,6 +1,6 @@
 import { countText, readText, reflectingText } from '../../../events/words.ts';
 import { clock, ends, fit, type Line, span, widthOf } from '../../text.ts';
-import { type Facts, since } from './facts.ts';
+import { type Facts, goesOnIn, since } from './facts.ts';
 
 /** At most so many running rollouts are shown, longest first. */
 const MOST = 8;
@@ -15,7 +15,7 @@ export function running(f: Facts, width: number): Line {
     const whose = state.reflecting && width >= 72 ? [span(' optimizer ', 'live')] : [];
     return ends([...whose, span(' waiting  ', 'warn'), span(f.waiting)], right, width);
   }
-  if (state.reflecting) {
+  if (state.reflecting && f.resumesAtMs === null) {
     const { calls, since: at } = state.reflecting;
     const made = calls === 0 ? '' : `, ${countText(calls, 'call')}`;
     const text = `${reflectingText(state.reflecting)}${made}`;
@@ -55,7 +55,10 @@ function byTask(f: Facts): readonly RunningTask[] {
 
 function idle(f: Facts): string {
   const { state, model } = f;
-  if (f.paused) return ' paused: nothing new starts';
+  if (f.paused) {
+    const goesOn = goesOnIn(f);
+    return goesOn === '' ? ' paused: nothing new starts' : ` paused until the login’s limit is reset, ${goesOn}`;
+  }
   if (model.ending === 'now') return ' what ran is being cleaned up';
   if (state.phase === 'finished' || model.ending === 'over') return ' nothing runs any more';
   return ' …';
