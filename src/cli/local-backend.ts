@@ -20,6 +20,7 @@ import { localProblems } from '../taskpack/check-local.ts';
 import { missingCommands } from '../taskpack/commands.ts';
 import { dockerfileCopies } from '../taskpack/dockerfile-copies.ts';
 import { exampleName } from './bundled.ts';
+import { noteSecret } from './secrets.ts';
 
 /** What is common to all backends. */
 export type BackendCommon = Pick<LocalOptions, 'passThreshold' | 'sessionId' | 'hostEnv' | 'tempRoot'> & {
@@ -128,6 +129,7 @@ function agentSettings(
     protocols: o.gateway?.upstream.protocols ?? null,
     limits: config.agentLimits,
     mcp: config.preloads.mcp,
+    onSecret: (value) => noteSecret({ name: `login of ${agentName(config.agent)}`, value }),
     rehearsalDelayMs: o.rehearsalDelayMs ?? 0,
   };
 }

@@ -7,7 +7,6 @@ import { modelName } from '../config/model.ts';
 import { nearest } from '../config/nearest.ts';
 import type { Config } from '../config/schema.ts';
 import type { LoggedEvent } from '../events/events.ts';
-import { makeRedactor } from '../journal/redact.ts';
 import { createReflectingOptimizer } from '../optimizer/reflecting.ts';
 import { createRehearsalOptimizer, parseRehearsal } from '../optimizer/rehearsal.ts';
 import { fail } from '../ports/failure.ts';
@@ -34,6 +33,7 @@ import { localBackend, reachOf } from './local-backend.ts';
 import { type ModelMaker, modelMaker } from './models.ts';
 import { renderSession } from './render-session.ts';
 import type { Roles } from './roles.ts';
+import { redactor } from './secrets.ts';
 import { bundleOf, skillSource, sources } from './sources.ts';
 
 /** Seconds for an agent whose task gives no limit. */
@@ -64,7 +64,7 @@ export function forkParts(base: string, onWarning: (text: string) => void): Fork
   };
 }
 
-export const redactor = () => makeRedactor(namedSecrets(hostEnvironment()));
+export { redactor } from './secrets.ts';
 
 /** Workers that a config asks for; null = twice the cores, at most 8. */
 export function workersOf(config: Config): number {

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
 import { viewOf } from './key-forms.ts';
 import { looksHarmless } from './key-linter.ts';
-import { makeRedactor, redactFailure, redactTrajectory } from './redact.ts';
+import { GrowingRedactor, makeRedactor, redactFailure, redactTrajectory } from './redact.ts';
 
 /** Letters and digits as in a key: the same at each run. */
 const random = (length: number, letters = 'abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789') => {
@@ -344,4 +344,13 @@ test('all texts of a trajectory and of a failure', async () => {
     redact,
   );
   expect(JSON.stringify(failure)).not.toContain('hunter2');
+});
+
+test('secrets that turn up later are known to redactors that were handed out before', async () => {
+  const growing = new GrowingRedactor([{ name: 'KEY', value: 'first-made-up-value' }]);
+  const { redact } = growing;
+  const text = 'first-made-up-value, second-made-up-value';
+  expect(await redact(text)).toBe('[redacted: KEY], second-made-up-value');
+  for (let n = 0; n < 2; n++) growing.add({ name: 'login of codex', value: 'second-made-up-value' });
+  expect(await redact(text)).toBe('[redacted: KEY], [redacted: login_of_codex]');
 });

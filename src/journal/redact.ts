@@ -51,6 +51,26 @@ export function makeRedactor(secrets: readonly NamedSecret[]): Redactor {
   };
 }
 
+/** Redaction by secrets that turn up one after the other: a login's tokens are renewed while a session runs. */
+export class GrowingRedactor {
+  readonly #known = new Map<string, NamedSecret>();
+  #made: Redactor;
+
+  constructor(secrets: readonly NamedSecret[]) {
+    for (const secret of secrets) this.#known.set(secret.value, secret);
+    this.#made = makeRedactor(secrets);
+  }
+
+  /** From now on it is redacted, also by those that were handed out before. */
+  add(secret: NamedSecret): void {
+    if (this.#known.has(secret.value)) return;
+    this.#known.set(secret.value, secret);
+    this.#made = makeRedactor([...this.#known.values()]);
+  }
+
+  readonly redact: Redactor = (text) => this.#made(text);
+}
+
 /** The text with each hit replaced. Hits inside of a placeholder that stands there already are none. */
 function replaced(text: string, view: string, found: readonly Hit[], kept: readonly Range[]): string {
   const hits = outside(

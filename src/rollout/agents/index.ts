@@ -28,6 +28,8 @@ export type AgentSettings = {
   readonly protocols: readonly Protocol[] | null;
   readonly limits: AgentLimits;
   readonly mcp: Preloads['mcp'];
+  /** Hears every value of a login that must never be shown, before an agent is started with it. */
+  readonly onSecret?: (value: string) => void;
   /** Time that the rehearsal agent waits before it works, so that it can be watched. */
   readonly rehearsalDelayMs: number;
 };

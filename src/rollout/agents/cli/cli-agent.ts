@@ -94,13 +94,15 @@ async function loginFor(kind: CliKind, settings: AgentSettings, run: AgentRun): 
     throw fail('config', `${kind.name} is given no model`, where, 'add "model": "provider/model"');
   if (kind.login === null)
     throw fail('auth', `${kind.name} has no login that a rollout could be given`, where, 'set "login": "key"');
-  return kind.login({
+  const login = await kind.login({
     hostHome: hostHome(settings),
     variables: settings.variables,
     model: settings.modelId,
     outlivesMs: run.timeoutMs + loginSlackMs,
     nowMs: Date.now(),
   });
+  for (const secret of login.secrets) settings.onSecret?.(secret);
+  return login;
 }
 
 function seatOf(kind: CliKind, settings: AgentSettings, run: AgentRun): CliSeat {

@@ -79,7 +79,7 @@ export type CliLogin = {
   /** Variables and files (by path below the home) that the agent is given in place of a key. */
   readonly env: Readonly<Record<string, string>>;
   readonly homeFiles: Readonly<Record<string, string>>;
-  /** Values that must never be shown. */
+  /** Values that must never be shown, those that the agent is not given among them. */
   readonly secrets: readonly string[];
   /** Where it was found, for people. */
   readonly where: string;

@@ -3,7 +3,7 @@ import type { CliLogin, CliLoginOptions } from '../cli-kind.ts';
 import { requireHolding } from './holding.ts';
 import { claimsOf, expiryOf } from './jwt.ts';
 import { type LoginAgent, noLogin, orAKey } from './login-agent.ts';
-import { isData, readLoginFile, textOf } from './login-file.ts';
+import { isData, readLoginFile, textOf, tokensIn } from './login-file.ts';
 
 const agent: LoginAgent = { name: 'codex', logIn: '`codex login`', renewedBy: '`codex`' };
 
@@ -19,7 +19,8 @@ const IN_A_FILE = orAKey(
  */
 export async function codexLogin(o: CliLoginOptions): Promise<CliLogin> {
   const where = join(textOf(o.variables.CODEX_HOME) ?? join(o.hostHome, '.codex'), 'auth.json');
-  const { tokens, last_refresh: lastRefresh, ...file } = await readLoginFile(where, agent, IN_A_FILE);
+  const file = await readLoginFile(where, agent, IN_A_FILE);
+  const { tokens } = file;
   if (!isData(tokens)) {
     const byKey = textOf(file.OPENAI_API_KEY) !== null;
     throw noLogin(agent, byKey ? 'it is logged in by an API key' : 'its file holds no login of ChatGPT', where);
@@ -35,12 +36,12 @@ export async function codexLogin(o: CliLoginOptions): Promise<CliLogin> {
     auth_mode: 'chatgptAuthTokens',
     OPENAI_API_KEY: null,
     tokens: { id_token: access, access_token: access, refresh_token: '', account_id: account },
-    last_refresh: textOf(lastRefresh) ?? new Date(o.nowMs).toISOString(),
+    last_refresh: textOf(file.last_refresh) ?? new Date(o.nowMs).toISOString(),
   };
   return {
     env: {},
     homeFiles: { '.codex/auth.json': JSON.stringify(copy) },
-    secrets: [access],
+    secrets: tokensIn(file),
     where,
     expiresMs,
   };

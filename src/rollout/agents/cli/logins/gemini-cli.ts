@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import type { CliLogin, CliLoginOptions } from '../cli-kind.ts';
 import { requireHolding } from './holding.ts';
 import { type LoginAgent, noLogin, orAKey } from './login-agent.ts';
-import { readLoginFile, textOf } from './login-file.ts';
+import { readLoginFile, textOf, tokensIn } from './login-file.ts';
 
 const agent: LoginAgent = { name: 'gemini-cli', logIn: '/auth in `gemini`', renewedBy: '`gemini`' };
 
@@ -27,7 +27,7 @@ export async function geminiLogin(o: CliLoginOptions): Promise<CliLogin> {
     // an account of a company can't do without its project
     env: texts({ GOOGLE_CLOUD_PROJECT: o.variables.GOOGLE_CLOUD_PROJECT }),
     homeFiles: { '.gemini/oauth_creds.json': JSON.stringify(copy) },
-    secrets: [access],
+    secrets: tokensIn(file),
     where,
     expiresMs,
   };

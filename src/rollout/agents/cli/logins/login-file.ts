@@ -38,6 +38,24 @@ export function isData(value: unknown): value is LoginData {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
+/** Shorter values are no tokens. */
+const SHORTEST_TOKEN = 12;
+
+/**
+ * Every token and key of a login's file, by the names under which they stand: also those that no agent is given, as one
+ * without walls around it may read the file by itself.
+ */
+export function tokensIn(data: unknown): readonly string[] {
+  if (Array.isArray(data)) return data.flatMap(tokensIn);
+  if (!isData(data)) return [];
+  return Object.entries(data).flatMap(([name, value]) => {
+    if (typeof value !== 'string') return tokensIn(value);
+    return /^(?!last).*(?:token|access|refresh|secret|key|password)/i.test(name) && value.length >= SHORTEST_TOKEN
+      ? [value]
+      : [];
+  });
+}
+
 /** A text that is not empty; null = there is none. */
 export function textOf(value: unknown): string | null {
   return typeof value === 'string' && value.trim() !== '' ? value : null;

@@ -72,7 +72,8 @@ describe('codex', () => {
       tokens: { id_token: access, access_token: access, refresh_token: '', account_id: 'account-1' },
       last_refresh: '2026-11-30T00:00:00Z',
     });
-    expect(taken).toMatchObject({ env: {}, secrets: [access], expiresMs: NOW_MS + DAY_MS });
+    expect(taken).toMatchObject({ env: {}, expiresMs: NOW_MS + DAY_MS });
+    expect(taken.secrets).toEqual([jwt({ email: 'someone@example.org' }), access, REFRESH]);
     expect(taken.where).toBe(join(home.dir, '.codex/auth.json'));
   });
 
@@ -160,7 +161,8 @@ describe('gemini-cli', () => {
       scope: 'cloud',
       token_type: 'Bearer',
     });
-    expect(taken).toMatchObject({ env: { GOOGLE_CLOUD_PROJECT: 'p1' }, secrets: ['made-up-access'] });
+    expect(taken).toMatchObject({ env: { GOOGLE_CLOUD_PROJECT: 'p1' } });
+    expect(taken.secrets).toEqual(['made-up-access', REFRESH]);
   });
 
   test('refuses one without an end, one that ends too soon, and none', async () => {
@@ -207,14 +209,15 @@ for (const [name, path, login, keyType, variable] of [
           expires: NOW_MS + DAY_MS,
         },
       });
-      expect(entry).toMatchObject({ env: {}, secrets: [chatgptToken(DAY_MS)], expiresMs: NOW_MS + DAY_MS });
+      expect(entry).toMatchObject({ env: {}, expiresMs: NOW_MS + DAY_MS });
+      expect(entry.secrets).toEqual([chatgptToken(DAY_MS), REFRESH]);
     });
 
     test('gives that of the model’s provider alone', async () => {
       home.write(path, { openai: oauth(), anthropic: oauth({ access: 'made-up-access' }) });
       const entry = await taken('anthropic/claude-opus-4-8');
       expect(Object.keys(fileOf(entry, path) as object)).toEqual(['anthropic']);
-      expect(entry.secrets).toEqual(['made-up-access']);
+      expect(entry.secrets).toEqual([chatgptToken(DAY_MS), REFRESH, 'made-up-access', REFRESH]);
       const unclear = await refusal(taken());
       expect(unclear.what).toEndWith('it has several, openai, anthropic, and no model says which');
       const missing = await refusal(taken('google/gemini'));
@@ -280,7 +283,7 @@ describe('all of them', () => {
       const before = home.look;
       const taken = await login(home.options());
       expect(home.look).toEqual(before);
-      expect(JSON.stringify(taken)).not.toContain(REFRESH);
-      for (const secret of taken.secrets) expect(JSON.stringify(taken.homeFiles)).toContain(secret);
+      expect(JSON.stringify([taken.env, taken.homeFiles])).not.toContain(REFRESH);
+      expect(taken.secrets).toContain(REFRESH);
     });
 });

@@ -1,7 +1,7 @@
 import type { CliLogin, CliLoginOptions } from '../cli-kind.ts';
 import { requireHolding } from './holding.ts';
 import { type LoginAgent, noLogin, orAKey } from './login-agent.ts';
-import { isData, type LoginData, readLoginFile, textOf } from './login-file.ts';
+import { isData, type LoginData, readLoginFile, textOf, tokensIn } from './login-file.ts';
 
 /** A login of one provider, as agents keep it that know many. */
 type Entry = LoginData & { readonly access: string; readonly expires: number };
@@ -34,7 +34,7 @@ export async function providerLogin(
   return {
     env: {},
     homeFiles: { [homePath]: JSON.stringify(copy) },
-    secrets: [entry.access],
+    secrets: tokensIn(file),
     where: at,
     expiresMs,
   };
