@@ -4,6 +4,7 @@ import { fail } from '../../ports/failure.ts';
 import type { Protocol } from '../../ports/gateway.ts';
 import type { Model } from '../../ports/model.ts';
 import type { Agent } from './agent.ts';
+import { createBuiltinAgent } from './builtin/agent.ts';
 import { createCliAgent } from './cli/cli-agent.ts';
 import { cliKinds } from './cli/kinds.ts';
 import { createNopAgent } from './nop.ts';
@@ -39,6 +40,7 @@ type Maker = (settings: AgentSettings) => Agent;
 /** The agents of the local backend. A new one is a file here and a line below; of coding agents, in `cli/kinds.ts`. */
 const makers: Readonly<Record<string, Maker>> = {
   ...Object.fromEntries(cliKinds.map((kind): [string, Maker] => [kind.name, (s) => createCliAgent(kind, s)])),
+  builtin: (settings) => createBuiltinAgent(settings),
   rehearsal: (settings) => createRehearsalAgent({ delayMs: settings.rehearsalDelayMs }),
   oracle: (settings) => createOracleAgent(settings),
   nop: () => createNopAgent(),
