@@ -14,7 +14,9 @@ import type { EvalArm } from '../events/eval-shapes.ts';
 import type { RunState } from '../events/run-state.ts';
 import type { Charge } from '../models/index.ts';
 import { heldForm } from '../optimizer/reflecting.ts';
-import { type Pack, promptTasks } from '../ports/task.ts';
+import type { Pack } from '../ports/task.ts';
+import { agentGuess } from './agent-guess.ts';
+import { reachOf } from './local-backend.ts';
 import type { Asked, Roles, RoleTrip } from './roles.ts';
 
 /** What an estimate is made from, before anything has run. */
@@ -56,13 +58,14 @@ const TOKEN_MS = 25;
 const PROGRAM_MS: Range = [20, 2_000];
 
 /** The models that a config names, without making them. */
-export function rolesOf({ backend, model, optimizer }: Config): Roles {
+export function rolesOf(config: Config): Roles {
+  const { model, optimizer } = config;
   const asked = (config: ModelConfig): Asked => {
     const { model: id, tools } = modelSettings(config);
     return { id, takesTools: tools ?? !id.startsWith('command/') };
   };
   return {
-    target: backend === 'chat' && model !== null ? asked(model) : null,
+    target: model !== null && ['itself', 'gateway'].includes(reachOf(config)) ? asked(model) : null,
     optimizer: modelName(optimizer) === REHEARSAL ? null : asked(optimizer),
   };
 }
@@ -121,7 +124,7 @@ export async function estimateEvalBefore(
 export async function estimateFrom(job: Job, roles: Roles, { work, spend }: RunState): Promise<Estimate> {
   const { rollouts, reflections } = work;
   const done = { target: rollouts, optimizer: reflections };
-  const calls = { target: rollouts.count, optimizer: spend.requests };
+  const calls = { target: Math.max(rollouts.count, rollouts.requests), optimizer: spend.requests };
   const measured = (await guessesOf(job, roles)).map((guess) => {
     const { count, tokens, costUsd, durationMs } = done[guess.role];
     const { role, model, price } = guess;
@@ -154,8 +157,10 @@ function sizeOf({ config, splits, consumed, finalize, workers }: Job): JobSize {
 
 /** Characters of a task's prompt, files included, on the mean. */
 function promptSize(tasks: Job['tasks']): number {
-  const sizes = promptTasks(tasks).map(
-    (t) => t.system.length + t.instruction.length + t.files.reduce((sum, f) => sum + f.text.length, 0),
+  const sizes = tasks.map((t) =>
+    t.kind === 'folder'
+      ? t.instruction.length
+      : t.system.length + t.instruction.length + t.files.reduce((sum, f) => sum + f.text.length, 0),
   );
   return sizes.reduce((a, b) => a + b, 0) / Math.max(1, sizes.length);
 }
@@ -168,6 +173,18 @@ function targetGuess(
 ): RoleGuess {
   const prompt = promptSize(tasks);
   const seconds = config.timeouts.agentSec ?? 900;
+  if (config.backend === 'local') {
+    const { calls, characters, outputTokens } = agentGuess(config, [prompt + skill[0], prompt + skill[1]]);
+    return {
+      role: 'target',
+      model: model.id,
+      price,
+      calls,
+      inputTokens: tokensOf(characters),
+      outputTokens: bounded(outputTokens, config.model),
+      durationMs: [CALL_MS[0], Math.min(CALL_MS[1], (seconds * 1_000) / calls[1])],
+    };
+  }
   return {
     role: 'target',
     model: model.id,

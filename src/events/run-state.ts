@@ -123,8 +123,11 @@ export type Spend = Spent & {
   readonly uncounted: number;
 };
 
-/** Rollouts, or reflections, that were performed here and came to their end: how many, and their time and spend together. */
-export type Work = Spent & { readonly count: number; readonly durationMs: number };
+/**
+ * Rollouts, or reflections, that were performed here and came to their end: how many, and their time and spend together.
+ * `requests` = of their models, as far as they are known.
+ */
+export type Work = Spent & { readonly count: number; readonly requests: number; readonly durationMs: number };
 
 /** What an entry is about; screens give each a mark and a colour. */
 export type FeedKind =

@@ -34,10 +34,12 @@ function sum(a: number | null, b: number | null): number | null {
 export class WorkSum implements Work {
   private readonly sum = new SpendSum();
   count = 0;
+  requests = 0;
   durationMs = 0;
 
   add(work: { readonly usage: Usage; readonly durationMs: number }): void {
     this.count++;
+    this.requests += work.usage.requests ?? 0;
     this.durationMs += work.durationMs;
     this.sum.add(work.usage);
   }

@@ -34,7 +34,7 @@ export function createBuiltinAgent(settings: { readonly model: Model | null; rea
 
 const noModel: Finding = {
   level: 'error',
-  what: `the agent ${BUILTIN_AGENT} asks a model, and none is named`,
+  what: `the agent ${BUILTIN_AGENT} calls a model, and none is named`,
   where: 'model',
   fix: 'add "model": "provider/model"',
 };
