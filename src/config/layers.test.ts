@@ -43,10 +43,13 @@ const values: Readonly<Record<string, readonly [unknown, unknown]>> = {
   backend: ['local', 'chat'],
   agent: ['oracle', 'rehearsal'],
   'agent.name': ['one', 'two'],
-  'agent.command': [['one'], ['two', '{instruction_file}']],
+  'agent.command': [
+    ['one', '{skill_dir}'],
+    ['two', '{skill_dir}', '{instruction_file}'],
+  ],
   'agent.skills': [null, '.agents/skills'],
   'agent.protocol': ['chat', 'messages'],
-  'agent.env': [{ A: 'a' }, { B: '{model}' }],
+  'agent.env': [{ A: '{base_url}' }, { B: '{base_url} {model}' }],
   'agent.files': [{ '.a': 'a' }, { '.b': '{base_url}' }],
   'agent.version': [['one'], ['two', '-v']],
   ...ofModel('model'),
@@ -132,7 +135,10 @@ function around(key: string): Json {
     const price = rest[0] === 'price' ? { price: { input: 0, output: 0 } } : {};
     return { ...least, [top]: { model: 'p/m', ...price } };
   }
-  if (top === 'agent') return { ...least, agent: { name: 'one', command: ['one'] } };
+  if (top === 'agent') {
+    const agent = { name: 'one', command: ['one', '{skill_dir}'], protocol: 'gemini', env: { X: '{base_url}' } };
+    return { ...least, agent };
+  }
   if (top === 'editBudget') return { ...least, editBudget: { schedule: 'linear', max: 6, min: 1 } };
   if (top === 'splits' && rest[0] !== 'ratio') return { ...least, splits: lists };
   return least;

@@ -171,6 +171,10 @@ const forms: Readonly<Record<string, Omit<Told, 'key'>>> = {
     what: 'editBudget is neither a number nor a schedule',
     fix: 'write a whole number of at least 1, null, or {"schedule": "linear", "max": 6, "min": 1}',
   },
+  agent: {
+    what: 'agent is neither a name nor a description of one',
+    fix: 'write the name of an agent, or {"name": "my-agent", "command": ["my-agent", "--skill", "{skill_dir}"]}',
+  },
   model: modelForm('model'),
   optimizer: modelForm('optimizer'),
 };
