@@ -1,8 +1,8 @@
 import type { OptimizedPart } from '../ports/edit.ts';
-import type { Failure } from '../ports/failure.ts';
 import type { ModelMessage, ModelPart, ModelReply } from '../ports/model.ts';
 import type { ProposalRequest } from '../ports/proposals.ts';
 import type { Called, Calls } from './calls.ts';
+import type { Conversation, Turn } from './conversation.ts';
 import { DataFence } from './fences.ts';
 import { type HandIn, joined, readHandIn } from './hand-in.ts';
 import { readables } from './material.ts';
@@ -17,15 +17,6 @@ import { readReplyText } from './reply-text.ts';
 import { DIGEST_CHARACTERS, digest, type Form, type Opening, toolsOpening } from './requests.ts';
 import { cutMiddle } from './room.ts';
 import { triggerOpening } from './trigger-request.ts';
-
-/** What came of talking to the model until it handed in, or did not. */
-export type Turn =
-  | { readonly kind: 'hand-in'; readonly handIn: HandIn }
-  /** A repair turn may mend it. */
-  | { readonly kind: 'unreadable'; readonly problem: string }
-  | { readonly kind: 'declined' }
-  | { readonly kind: 'limit' }
-  | { readonly kind: 'failed'; readonly failure: Failure };
 
 type ToolCall = Extract<ModelPart, { readonly kind: 'tool-call' }>;
 type Read = Turn | { readonly kind: 'reading' };
@@ -43,7 +34,7 @@ const systems: Readonly<Record<OptimizedPart, Readonly<Record<'rules' | Form, st
 };
 
 /** One conversation with the model: its first message, the reading in between, and the repair turn. */
-export class Dialogue {
+export class Dialogue implements Conversation {
   private readonly messages: ModelMessage[];
   private readonly reader: Reader;
   private readonly fence: DataFence;
