@@ -1,7 +1,7 @@
-/** An object of JSON at a place of a text: whole, cut off by the end of the text, or none. */
+/** An object of JSON at a place of a text: whole, cut off by the end of the text, or none. `end` = behind what was read. */
 export type FoundObject =
   | { readonly kind: 'whole'; readonly value: unknown; readonly end: number }
-  | { readonly kind: 'broken'; readonly problem: string }
+  | { readonly kind: 'broken'; readonly problem: string; readonly end: number }
   | { readonly kind: 'cut' };
 
 /**
@@ -10,13 +10,15 @@ export type FoundObject =
  */
 export function objectAt(text: string, start: number): FoundObject {
   const open: string[] = [];
-  let json = '';
+  const json: string[] = [];
+  let comma = -1; // the last thing that is no blank, where it is a comma
   for (let at = start; at < text.length; ) {
     const c = text[at]!;
     if (c === '"') {
       const end = endOfString(text, at);
       if (end === -1) return { kind: 'cut' };
-      json += withoutRawControls(text.slice(at, end));
+      json.push(withoutRawControls(text.slice(at, end)));
+      comma = -1;
       at = end;
       continue;
     }
@@ -27,13 +29,13 @@ export function objectAt(text: string, start: number): FoundObject {
     }
     if (c === '{' || c === '[') open.push(c === '{' ? '}' : ']');
     if (c === '}' || c === ']') {
-      if (open.pop() !== c) return { kind: 'broken', problem: `a ${c} closes what was not opened` };
-      const before = json.trimEnd();
-      if (before.endsWith(',')) json = before.slice(0, -1);
+      if (open.pop() !== c) return { kind: 'broken', problem: `a ${c} closes what was not opened`, end: at + 1 };
+      if (comma !== -1) json[comma] = '';
     }
-    json += c;
+    if (c.trim() !== '') comma = c === ',' ? json.length : -1;
+    json.push(c);
     at += 1;
-    if (open.length === 0) return parsed(json, at);
+    if (open.length === 0) return parsed(json.join(''), at);
   }
   return { kind: 'cut' };
 }
@@ -42,7 +44,7 @@ function parsed(json: string, end: number): FoundObject {
   try {
     return { kind: 'whole', value: JSON.parse(json), end };
   } catch (error) {
-    return { kind: 'broken', problem: (error as Error).message };
+    return { kind: 'broken', problem: (error as Error).message, end };
   }
 }
 

@@ -13,6 +13,8 @@ const handInForm: ReplyForm = { isOne: isHandIn, keys: ['edits', 'summary'] };
 
 /** Braces that nothing closes: with more of them a reply is noise, and takes long to look through. */
 const MOST_CUT = 20;
+/** Characters of objects that are none, nested ones counted anew: beyond them, the same. */
+const MOST_BROKEN = 1_000_000;
 
 /**
  * Finds the one hand-in in the text of a reply: a JSON object with a list of edits, or of another form, with or without a fence or prose
@@ -34,6 +36,7 @@ function scan(text: string, from: number, { isOne, keys }: ReplyForm): ReadText 
   const found: unknown[] = [];
   let broken: string | null = null;
   let misses = 0;
+  let inVain = 0;
   for (let at = nextStart(text, 0); at !== -1; ) {
     const thought = thoughtAt(text, at);
     if (thought === 'unclosed' && broken === null) return problem('the reply ends within its thoughts');
@@ -47,7 +50,11 @@ function scan(text: string, from: number, { isOne, keys }: ReplyForm): ReadText 
         'the reply ends before its JSON object does, or a quotation mark inside a text is not written \\"',
       );
     if (object.kind === 'cut' && ++misses > MOST_CUT) return problem('it is full of braces that nothing closes');
-    if (object.kind === 'broken') broken ??= object.problem;
+    if (object.kind === 'broken') {
+      broken ??= object.problem;
+      inVain += object.end - at;
+      if (inVain > MOST_BROKEN) return problem(`the JSON object can't be read: ${broken}`);
+    }
     if (object.kind === 'whole' && object.end > from && isOne(object.value)) found.push(object.value);
     at = nextStart(text, object.kind === 'whole' ? object.end : at + 1);
   }

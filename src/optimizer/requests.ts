@@ -119,12 +119,16 @@ export function sections(parts: readonly string[]): string {
 }
 
 /** First in each message: the document whose texts edits name as their targets. */
-export function skillPart({ text, kind }: Pick<ProposalRequest, 'text' | 'kind'>): string {
-  const locked =
-    kind === 'slow-update' || guidanceIn(text) === ''
-      ? ''
-      : `What stands from ${GUIDANCE_BEGIN} on is locked: edit the text above it, which may say the same more clearly.`;
-  return sections([`The skill as it stands, between the fences:\n\n${fencedDocument(text)}`, locked]);
+export function skillPart(request: Pick<ProposalRequest, 'text' | 'kind'>): string {
+  const shown = `The skill as it stands, between the fences:\n\n${fencedDocument(request.text)}`;
+  return sections([shown, lockedPart(request)]);
+}
+
+/** Says that the guidance in the skill is locked; empty where there is none, or where it is what is asked for. */
+export function lockedPart({ text, kind }: Pick<ProposalRequest, 'text' | 'kind'>): string {
+  return kind === 'slow-update' || guidanceIn(text) === ''
+    ? ''
+    : `What stands from ${GUIDANCE_BEGIN} on is locked: edit the text above it, which may say the same more clearly.`;
 }
 
 function passingPart(request: ProposalRequest): string {
@@ -157,7 +161,8 @@ function andMore(count: number, what: string): string {
   return count > 0 ? ` There are ${count} more ${what}; these are shown first.` : '';
 }
 
-function oneLine(text: string): string {
+/** The start of a text as one plain line. */
+export function oneLine(text: string): string {
   const line = plainText(text).replace(/\s+/g, ' ').trim();
   return line.length <= LISTED_LINE ? line : `${line.slice(0, LISTED_LINE - 1)}…`;
 }

@@ -86,6 +86,15 @@ function openedText(rollout: Readable): string {
   return cutMiddle(oneLine(note?.kind === 'note' ? note.text : trajectory.finalText), LONGEST_ANSWER);
 }
 
+/** How a prompt went with the description as it stands, in a sentence. */
+export function triggerCourse({ fails, shouldTrigger }: Readable): string {
+  const meant = shouldTrigger === true;
+  if (!fails) return meant ? 'The skill was opened, as meant.' : 'The skill was not opened, as meant.';
+  return meant
+    ? 'Missed: the skill is meant for this prompt, and it was not opened.'
+    : 'False: the skill was opened for this prompt, or could not be told from others, and is not meant for it.';
+}
+
 function rightPart(request: ProposalRequest, rollouts: readonly Readable[], fence: DataFence, size: number): string {
   const right = rollouts.filter((r) => !r.fails);
   if (right.length === 0) return request.passing.length === 0 ? 'At no training prompt it went right yet.' : '';

@@ -87,4 +87,6 @@ export interface Proposals extends Preflight {
   /** How many of a request's failing rollouts are read; absent = all of them. */
   readonly reads?: (request: Pick<ProposalRequest, 'failing' | 'atMost'>) => number;
   performProposal(request: ProposalRequest, options: ProposalOptions): Promise<ProposalResult>;
+  /** Settles when nothing of a cancelled proposal is at work any more; absent = at once. Never rejects. */
+  readonly settled?: () => Promise<void>;
 }

@@ -243,7 +243,7 @@ export class RecordedPorts implements EnginePorts<Decision> {
   }
 
   async drain(): Promise<void> {
-    await this.pool?.drain();
+    await Promise.all([this.pool?.drain(), this.live?.proposals.settled?.()]);
   }
 
   close(): void {
