@@ -75,8 +75,9 @@ export class AgentRuns {
           report(usage, problem);
           return { kind: 'file', text: handedIn.text };
         }
-        const why = this.whyNothing(task.handInName, end);
-        report(usage, problem === null ? why : `${why}; ${problem}`);
+        const nothing = this.whyNothing(task.handInName, end);
+        const why = problem === null ? nothing : `${nothing}. ${problem.replace(/\.$/, '')}`;
+        report(usage, why);
         return { kind: 'nothing', problem: why };
       }
       case 'failed':

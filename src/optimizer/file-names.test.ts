@@ -16,6 +16,12 @@ test('plain ids keep their names; others get one that is their own', () => {
   ]);
 });
 
+test('no file is called as those are that agents obey', () => {
+  for (const name of fileNames(['CLAUDE', 'agents', 'claude.local', 'SKILL'], '.md'))
+    expect(name).toMatch(/-[0-9a-f]{8}\.md$/);
+  expect(fileNames(['claudia', 'skills-of-bo'], '.md')).toEqual(['claudia.md', 'skills-of-bo.md']);
+});
+
 test('every name is a plain one, and no two are the same on any file system', () => {
   const id = fc.oneof(
     fc.string({ unit: 'binary', maxLength: 120 }),
