@@ -1,6 +1,8 @@
 import type { Config } from '../config/schema.ts';
-import type { Range } from '../events/estimate.ts';
+import type { Range, RoleGuess } from '../events/estimate.ts';
+import type { Charge } from '../models/index.ts';
 import { BUILTIN_AGENT } from '../rollout/agents/builtin/agent.ts';
+import type { Asked } from './roles.ts';
 
 // What an agent asks of its model in one rollout, on the mean over a pack; single rollouts may lie far outside.
 
@@ -25,5 +27,29 @@ export function agentGuess(
     calls: [Math.min(TURNS[0], most), Math.min(TURNS[1], most)],
     characters: [prompt[0] + rules[0] + SHOWN[0], prompt[1] + rules[1] + SHOWN[1]],
     outputTokens: REPLY,
+  };
+}
+
+/** Of one run as the optimizer: tokens of all its requests, which show again what was read before, and milliseconds. */
+const RUN_INPUT: Range = [20_000, 500_000];
+const RUN_OUTPUT: Range = [1_000, 12_000];
+const RUN_MS: Range = [15_000, 300_000];
+
+/** An agent as the optimizer, by its runs: some reflections take a second one. */
+export function agentRunGuess(
+  { reflection: { readers, agentSec } }: Pick<Config, 'reflection'>,
+  { id }: Pick<Asked, 'id'>,
+  price: Charge,
+): RoleGuess {
+  const most = agentSec * 1_000;
+  return {
+    role: 'optimizer',
+    model: id,
+    price,
+    isAgent: true,
+    calls: [1, 1.5 * readers],
+    inputTokens: RUN_INPUT,
+    outputTokens: RUN_OUTPUT,
+    durationMs: [Math.min(RUN_MS[0], most / 2) / readers, Math.min(RUN_MS[1], most)],
   };
 }

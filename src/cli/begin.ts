@@ -15,7 +15,7 @@ import {
   tripLines,
   unlabelled,
 } from './before-spending.ts';
-import { estimateBefore, type Job } from './estimate-of.ts';
+import { estimateBefore, type Job, rolesOf } from './estimate-of.ts';
 import type { Roles, RoleTrip } from './roles.ts';
 import { type RoundTrips, roundTrips } from './round-trips.ts';
 import type { Surface } from './surface.ts';
@@ -98,7 +98,8 @@ export type BeginOptions = {
 export async function begin(surface: Surface, session: Session, o: BeginOptions): Promise<Begun> {
   const { state, config } = session;
   const { roles, isLive, signal } = o;
-  const models = [roles.target, roles.optimizer].filter((m) => m !== null);
+  const estimated: Roles = { target: roles.target, optimizer: roles.optimizer ?? rolesOf(config).optimizer };
+  const models = [estimated.target, estimated.optimizer].filter((m) => m !== null);
   const job: Job = {
     config,
     tasks: session.pack.tasks,
@@ -113,7 +114,7 @@ export async function begin(surface: Surface, session: Session, o: BeginOptions)
   const title = `${session.skill.name} · ${[...new Set(models.map((m) => m.id))].join(', ')}`;
   const work: Work<Estimate> = {
     on: session,
-    estimate: isNew ? (trips) => estimateBefore(job, roles, trips) : null,
+    estimate: isNew ? (trips) => estimateBefore(job, estimated, trips) : null,
     texts: estimateTexts,
     named: (e) => ({
       what: 'session',

@@ -11,13 +11,14 @@ import {
   type RoleGuess,
 } from '../events/estimate.ts';
 import type { EvalArm } from '../events/eval-shapes.ts';
+import { AGENT_OPTIMIZER } from '../events/optimizer-words.ts';
 import type { RunState } from '../events/run-state.ts';
 import type { Charge } from '../models/index.ts';
 import { heldForm } from '../optimizer/reflecting.ts';
 import type { Pack } from '../ports/task.ts';
-import { agentGuess } from './agent-guess.ts';
+import { agentGuess, agentRunGuess } from './agent-guess.ts';
 import { reachOf } from './local-backend.ts';
-import type { Asked, Roles, RoleTrip } from './roles.ts';
+import { type Asked, agentId, type Roles, type RoleTrip } from './roles.ts';
 
 /** What an estimate is made from, before anything has run. */
 export type Job = {
@@ -59,15 +60,26 @@ const PROGRAM_MS: Range = [20, 2_000];
 
 /** The models that a config names, without making them. */
 export function rolesOf(config: Config): Roles {
-  const { model, optimizer } = config;
+  const { model } = config;
   const asked = (config: ModelConfig): Asked => {
     const { model: id, tools } = modelSettings(config);
     return { id, takesTools: tools ?? !id.startsWith('command/') };
   };
   return {
     target: model !== null && ['itself', 'gateway'].includes(reachOf(config)) ? asked(model) : null,
-    optimizer: modelName(optimizer) === REHEARSAL ? null : asked(optimizer),
+    optimizer: optimizerOf(config, asked),
   };
+}
+
+function optimizerOf(config: Config, asked: (model: ModelConfig) => Asked): Asked | null {
+  switch (modelName(config.optimizer)) {
+    case REHEARSAL:
+      return null;
+    case AGENT_OPTIMIZER:
+      return { id: agentId(config), takesTools: false, isAgent: true };
+    default:
+      return asked(config.optimizer);
+  }
 }
 
 /** The optimizer that is no model. */
@@ -78,7 +90,14 @@ export async function chargesOf(config: Config): Promise<{ readonly target: Char
   const { chargeOf } = await import('../models/index.ts');
   const of = (model: ModelConfig | null): Charge =>
     model === null ? { kind: 'free' } : chargeOf(modelSettings(model));
-  return { target: of(config.model), optimizer: of(config.optimizer) };
+  const byAgent = modelName(config.optimizer) === AGENT_OPTIMIZER;
+  return { target: of(config.model), optimizer: byAgent ? chargeOfAgent(config, of) : of(config.optimizer) };
+}
+
+/** What the model behind an agent is charged at; of one that comes to its model by itself nobody knows. */
+function chargeOfAgent({ login, model }: Config, of: (model: ModelConfig) => Charge): Charge {
+  if (login === 'subscription') return { kind: 'subscription' };
+  return model === null ? { kind: 'unknown' } : of(model);
 }
 
 /** What the job will come to, by sizes; with `trips`, also by how each model answered once. */
@@ -127,8 +146,10 @@ export async function estimateFrom(job: Job, roles: Roles, { work, spend }: RunS
   const calls = { target: Math.max(rollouts.count, rollouts.requests), optimizer: spend.requests };
   const measured = (await guessesOf(job, roles)).map((guess) => {
     const { count, tokens, costUsd, durationMs } = done[guess.role];
-    const { role, model, price } = guess;
-    return count === 0 ? guess : { role, model, price, count, calls: calls[role], tokens, costUsd, durationMs };
+    const { role, model, price, isAgent } = guess;
+    return count === 0
+      ? guess
+      : { role, model, price, isAgent, count, calls: calls[role], tokens, costUsd, durationMs };
   });
   const each = rollouts.durationMs / Math.max(1, rollouts.count);
   return estimate({ ...sizeOf(job), rolloutMs: [0.8 * each, 1.5 * each] }, measured);
@@ -139,7 +160,13 @@ async function guessesOf(job: Job, { target, optimizer }: Roles): Promise<readon
   const skill = job.skillText.length;
   return [
     ...(target === null ? [] : [targetGuess({ ...job, skill: [skill, GROWTH * skill] }, target, charges.target)]),
-    ...(optimizer === null ? [] : [optimizerGuess(job, optimizer, charges.optimizer)]),
+    ...(optimizer === null
+      ? []
+      : [
+          optimizer.isAgent
+            ? agentRunGuess(job.config, optimizer, charges.optimizer)
+            : optimizerGuess(job, optimizer, charges.optimizer),
+        ]),
   ];
 }
 

@@ -87,7 +87,8 @@ export async function smoke(dir: string, options: RunOptions, context: CommandCo
   const cost = estimate === null ? '' : `: ${costText(estimate)}`;
   const next = broken ? `${report.next}; then skillopt run${at} --smoke` : `skillopt run${at}   (the whole job${cost})`;
   if (broken) process.exitCode = exitCodes.preflight;
-  const unasked = over && state.calls === 0 && estimate?.roles.some((r) => r.role === 'optimizer');
+  const optimizer = estimate?.roles.find((r) => r.role === 'optimizer');
+  const unasked = over && state.calls === 0 && optimizer !== undefined;
   context.io.result(
     { smoke: { ...report, next }, works: over && !broken, from: drawn.from, splits: drawn.splits, job: estimate },
     [
@@ -98,7 +99,7 @@ export async function smoke(dir: string, options: RunOptions, context: CommandCo
       ...lines.filter((line) => line !== '' && !/^(result|power|next) /.test(line)),
       ...(unasked
         ? [
-            `unasked     the optimizer was asked for one word alone${state.seed.train?.passed === 2 ? ': both train tasks passed with the seed' : ''}`,
+            `unasked     ${optimizer.isAgent ? 'the agent was not run as the optimizer' : 'the optimizer was asked for one word alone'}${state.seed.train?.passed === 2 ? ': both train tasks passed with the seed' : ''}`,
           ]
         : []),
       ...(estimate === null

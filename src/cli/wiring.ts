@@ -7,6 +7,7 @@ import { modelName } from '../config/model.ts';
 import { nearest } from '../config/nearest.ts';
 import type { Config } from '../config/schema.ts';
 import type { LoggedEvent } from '../events/events.ts';
+import { AGENT_OPTIMIZER } from '../events/optimizer-words.ts';
 import { createReflectingOptimizer } from '../optimizer/reflecting.ts';
 import { createRehearsalOptimizer, parseRehearsal } from '../optimizer/rehearsal.ts';
 import { fail } from '../ports/failure.ts';
@@ -26,6 +27,7 @@ import { copyTree } from '../taskpack/copy.ts';
 import { dockerfileCopies } from '../taskpack/dockerfile-copies.ts';
 import { readAnyPack } from '../taskpack/read-any-pack.ts';
 import { VERSION } from '../version.ts';
+import { agentAsOptimizer } from './agent-as-optimizer.ts';
 import { exampleHas, exampleName, exampleText } from './bundled.ts';
 import { refuseSecrets } from './config-secrets.ts';
 import { type Bounded, roomOf, spentInEval, spentInSession } from './gateway.ts';
@@ -96,10 +98,11 @@ export async function wired(session: Session, base: string, o: BackendOptions): 
     onCounted: (listener) => session.onEvent((event) => tellCounted(event, listener)),
   };
   const { target, ...backend } = await wiredBackend(session, base, bounded, make, o);
-  if (!('model' in namedOptimizer(optimizer)))
+  const named = namedOptimizer(optimizer);
+  if (named !== 'model')
     return {
       ...backend,
-      proposals: rehearsalOf(session, base),
+      proposals: named === 'agent' ? agentAsOptimizer(session.config, backend.rollouts) : rehearsalOf(session, base),
       models: target === null ? [] : [target],
       roles: { target, optimizer: null },
       oneShot: null,
@@ -244,14 +247,15 @@ function isBundled(config: Config): boolean {
 
 const REHEARSAL_OPTIMIZER = 'rehearsal';
 
-/** A model, by its `provider/`, or one of the optimizers that this program brings. */
-function namedOptimizer(config: Config['optimizer']): { readonly model: Config['optimizer'] } | { readonly own: true } {
+/** A model, by its `provider/`; the agent itself, or the optimizer that this program brings. */
+function namedOptimizer(config: Config['optimizer']): 'model' | 'agent' | 'rehearsal' {
   const name = modelName(config);
-  if (name === REHEARSAL_OPTIMIZER) return { own: true };
-  const close = nearest(name, [REHEARSAL_OPTIMIZER]);
+  if (name === REHEARSAL_OPTIMIZER) return 'rehearsal';
+  if (name === AGENT_OPTIMIZER) return 'agent';
+  const close = nearest(name, [REHEARSAL_OPTIMIZER, AGENT_OPTIMIZER]);
   if (!name.includes('/') && close !== null)
     throw fail('config', `there is no optimizer ${name}`, 'optimizer', `did you mean ${close}?`);
-  return { model: config };
+  return 'model';
 }
 
 /** The rehearsal's optimizer, with the list of edits that lies beside the config or comes with the example. */

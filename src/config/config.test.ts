@@ -22,7 +22,7 @@ describe('the config', () => {
       backend: 'local',
       gate: { rule: 'balanced', metric: 'hard', passThreshold: 1 },
       search: { draftSize: 8, dryRounds: 12, memory: true, steps: null, epochs: null, batchSize: null },
-      reflection: { form: 'auto', maxCalls: 24, minibatchSize: null, readers: 1 },
+      reflection: { form: 'auto', maxCalls: 24, minibatchSize: null, readers: 1, agentSec: 900 },
       taskLimit: null,
       budget: { rollouts: 400 },
       limits: { rollouts: null, minutes: null },

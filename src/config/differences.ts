@@ -11,6 +11,7 @@ const inPlace = [
   'limits.usd',
   'limits.tokens',
   'workers',
+  'reflection.agentSec',
   'allowUnsandboxed',
   'sandbox.keepMb',
   'finalize.attempts',

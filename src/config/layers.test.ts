@@ -77,6 +77,7 @@ const values: Readonly<Record<string, readonly [unknown, unknown]>> = {
   'preloads.machine.mcp': [[], ['mine']],
   ...ofModel('optimizer'),
   optimize: ['body', 'description'],
+  'reflection.agentSec': [900, 60.5],
   'reflection.form': ['auto', 'one-shot'],
   'reflection.maxCalls': [24, 3],
   'reflection.minibatchSize': [null, 3],

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { parseDocument } from 'yaml';
 import type { z } from 'zod';
+import { AGENT_OPTIMIZER } from '../events/optimizer-words.ts';
 import { fail, type SkilloptError } from '../ports/failure.ts';
 import { formText } from './forms.ts';
 import { keysAt } from './keys.ts';
@@ -82,9 +83,6 @@ function withOptimizer(data: unknown): unknown {
   if (login === 'subscription') return { ...data, optimizer: AGENT_OPTIMIZER };
   return model === undefined || model === null ? data : { ...data, optimizer: model };
 }
-
-/** The optimizer that is the agent itself. */
-export const AGENT_OPTIMIZER = 'agent';
 
 function explain(issues: readonly z.core.$ZodIssue[], placeOf: (key: string) => string): SkilloptError {
   // a key that is written wrong is missing too: the one that is there is told first

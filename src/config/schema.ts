@@ -6,6 +6,11 @@ import { modelConfig } from './model.ts';
 import { preloadsConfig } from './preloads.ts';
 import { sandboxConfig } from './sandbox.ts';
 
+/** Most model calls of one reader, unless a config says otherwise. */
+export const MAX_CALLS = 24;
+/** Seconds for one run of an agent as optimizer. */
+const AGENT_SEC = 900;
+
 const ids = z.array(z.string().min(1)).readonly();
 const share = z.number();
 
@@ -83,7 +88,7 @@ export const configShape = z.strictObject({
         .int()
         .min(1)
         .max(200)
-        .default(24)
+        .default(MAX_CALLS)
         .describe('most model calls of one reader, its repair turn not counted'),
       minibatchSize: z
         .number()
@@ -99,8 +104,9 @@ export const configShape = z.strictObject({
         .max(16)
         .default(1)
         .describe('conversations side by side in one reflection, each with failing trajectories of its own'),
+      agentSec: z.number().positive().default(AGENT_SEC).describe('seconds for one run of an agent as optimizer'),
     })
-    .default({ form: 'auto', maxCalls: 24, minibatchSize: null, readers: 1 })
+    .default({ form: 'auto', maxCalls: MAX_CALLS, minibatchSize: null, readers: 1, agentSec: AGENT_SEC })
     .describe('how failures are read'),
   allowUnsandboxed: z
     .boolean()

@@ -1,4 +1,5 @@
 import { shellWord } from '../ports/printable.ts';
+import { isAgentOptimizer } from './optimizer-words.ts';
 import type { Power } from './power.ts';
 import type { RunState } from './run-state.ts';
 import { failurePoint } from './trouble.ts';
@@ -107,7 +108,7 @@ function nothingKept(state: RunState, at: string): string {
     case 'measurement-broken':
       return `mend the measurement first (${unscoredTexts(state)[0] ?? 'no rollout could be scored'})`;
     case 'optimizer-failed':
-      return `use another optimizer model, or set reflection.form to one-shot (it said: ${failurePoint(state, '')?.what ?? 'nothing that could be read'})`;
+      return `${isAgentOptimizer(state.plan) ? 'name a model as "optimizer", or another agent' : 'use another optimizer model, or set reflection.form to one-shot'} (it said: ${failurePoint(state, '')?.what ?? 'nothing that could be read'})`;
     case 'budget':
       return `raise the budget in the config and go on in a fork: skillopt fork${at}`;
     case 'limit':

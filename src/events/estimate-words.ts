@@ -13,9 +13,7 @@ export function estimateTexts(e: Estimate): readonly string[] {
   return [
     `at most ${most} rollouts: ${parts.join(', ')}`,
     ...(optimizer
-      ? [
-          `about ${rangeText(e.reflections, whole)} reflections, in ${rangeText(optimizer.calls, whole)} calls of ${optimizer.model}`,
-        ]
+      ? [`about ${rangeText(e.reflections, whole)} reflections, in ${callsText(optimizer)} of ${optimizer.model}`]
       : []),
     [...(e.roles.length > 0 ? [tokensText(e.tokens)] : []), timeText(e)].join(' · '),
     costText(e),
@@ -90,8 +88,10 @@ function dollars(usd: number): string {
   return usd < 10 ? `$${usd.toFixed(2)}` : `$${whole(usd)}`;
 }
 
+const callsText = (r: RoleEstimate) => `${rangeText(r.calls, whole)} ${r.isAgent ? 'runs' : 'calls'}`;
+
 /** What a role will come to: calls, tokens, cost. */
 export function roleText(r: RoleEstimate): string {
   const cost = costText({ usd: r.cost.kind === 'usd' ? r.cost.usd : null, roles: [r] });
-  return `${r.model}: ${rangeText(r.calls, whole)} calls, ${tokensText(r.tokens)}, ${cost}`;
+  return `${r.model}: ${callsText(r)}, ${tokensText(r.tokens)}, ${cost}`;
 }

@@ -4,7 +4,7 @@ import { unit, worldPresets } from '../bench/rulebook-world.ts';
 import { mostEdits } from '../engine/rules.ts';
 import { play, randomLatency } from '../session/session-fixture.ts';
 import { counts, estimate, type JobSize, product, type Range, type RoleGuess } from './estimate.ts';
-import { costText, estimateTexts } from './estimate-words.ts';
+import { costText, estimateTexts, roleText } from './estimate-words.ts';
 
 const size: JobSize = { rollouts: 400, test: 0, mostEdits: 3, workers: 8, limit: null, rolloutMs: [10, 1_000] };
 const usd = (input: number, output: number) => ({
@@ -50,6 +50,15 @@ describe('what is told', () => {
       expect.stringMatching(/^about \$\d+(\.\d\d)? to \$\d+$/),
       'if the whole budget is used; tokens are estimated from characters, about 4 a token, and answers are guessed',
     ]);
+  });
+
+  test('of an agent as runs, guessed or measured', () => {
+    const agent: RoleGuess = { ...optimizer, model: 'my-agent', isAgent: true, calls: [1, 1.5] };
+    const measured = { ...agent, count: 4, calls: 5, tokens: 90_000, costUsd: null, durationMs: 60_000 };
+    for (const e of [estimate(size, [agent]), estimate(size, [measured])]) {
+      expect(estimateTexts(e)[1]).toMatch(/^about 40 to 200 reflections, in \d+ to \d+ runs of my-agent$/);
+      expect(e.roles.map(roleText)).toEqual([expect.stringMatching(/^my-agent: \d+ to \d+ runs, about /)]);
+    }
   });
 
   test.each([

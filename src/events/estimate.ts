@@ -30,6 +30,8 @@ export type RoleGuess = {
   readonly role: 'target' | 'optimizer';
   readonly model: string;
   readonly price: Price;
+  /** Runs of an agent, each of many requests, in place of calls. */
+  readonly isAgent?: true | undefined;
   /** Calls of one rollout, or of one reflection. */
   readonly calls: Range;
   readonly inputTokens: Range;
@@ -38,7 +40,7 @@ export type RoleGuess = {
 };
 
 /** What rollouts or reflections came to; null = unknown. */
-export type RoleMeasured = Pick<RoleGuess, 'role' | 'model' | 'price'> & {
+export type RoleMeasured = Pick<RoleGuess, 'role' | 'model' | 'price' | 'isAgent'> & {
   /** Rollouts or reflections that were measured, 1 at least; what follows is of all of them together. */
   readonly count: number;
   readonly calls: number;
@@ -51,6 +53,8 @@ export type RoleMeasured = Pick<RoleGuess, 'role' | 'model' | 'price'> & {
 export type RoleEstimate = {
   readonly role: 'target' | 'optimizer';
   readonly model: string;
+  /** Runs of an agent, in place of calls. */
+  readonly isAgent?: true | undefined;
   readonly calls: Range;
   readonly tokens: Range | null;
   readonly cost:
@@ -143,6 +147,7 @@ function byGuess(r: RoleGuess, items: Range): Timed {
   return {
     role: r.role,
     model: r.model,
+    ...(r.isAgent ? { isAgent: r.isAgent } : {}),
     calls: product(items, r.calls),
     tokens: product(items, r.calls, plus(r.inputTokens, r.outputTokens)),
     cost: guessedCost(r, items),
@@ -165,6 +170,7 @@ function byMeans(r: RoleMeasured, items: Range): Timed {
   return {
     role: r.role,
     model: r.model,
+    ...(r.isAgent ? { isAgent: r.isAgent } : {}),
     calls: r.calls === r.count ? items : product(items, around(r.calls)),
     tokens: spent(r.tokens),
     cost: costOf(r.price, spent(r.costUsd)),

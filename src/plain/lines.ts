@@ -1,4 +1,5 @@
 import type { EventOf, LoggedEvent } from '../events/events.ts';
+import { askedText } from '../events/optimizer-words.ts';
 import { type Power, powerText } from '../events/power.ts';
 import { counted, leftText, progress, standing, standingTexts } from '../events/progress.ts';
 import type { RunState, StepState } from '../events/run-state.ts';
@@ -104,7 +105,7 @@ function atWorkText(state: RunState, nowMs: number): string {
   const since = (at: string) => minutesText((nowMs - Date.parse(at)) / 60_000);
   if (state.reflecting !== null) {
     const { calls, since: at } = state.reflecting;
-    const called = calls === 0 ? '' : `, ${countText(calls, 'call')} so far`;
+    const called = calls === 0 ? '' : `, ${askedText(state.plan, calls)} so far`;
     return `the optimizer ${reflectingText(state.reflecting)}, ${since(at)}${called}`;
   }
   const [first, ...others] = [...state.running.values()].sort((a, b) => a.seq - b.seq);

@@ -1,4 +1,5 @@
 import { conclusion } from '../events/conclusion.ts';
+import { askedOfText } from '../events/optimizer-words.ts';
 import { type Power, powerText } from '../events/power.ts';
 import type { RunState } from '../events/run-state.ts';
 import { faultsText } from '../events/triggers.ts';
@@ -146,7 +147,7 @@ export function afterRunLines(a: AfterRun, state: RunState): string[] {
     ...(a.optimizes === 'description'
       ? [`optimizes   the description; ${faultsText(state) || `the skill was ${readText(state)} rollouts that tell`}`]
       : []),
-    `spent       ${a.rollouts.started} rollouts (${a.rollouts.cancelled} cancelled, ${a.rollouts.lost} lost)${a.rollouts.inherited > 0 ? ` and ${a.rollouts.inherited} inherited outcomes` : ''}${a.preflightCalls > 0 ? `, ${countText(a.preflightCalls, 'preflight call')}` : ''}${calls(a)} · ${spent}${tokens(a)} · ${duration(a.minutes)}`,
+    `spent       ${a.rollouts.started} rollouts (${a.rollouts.cancelled} cancelled, ${a.rollouts.lost} lost)${a.rollouts.inherited > 0 ? ` and ${a.rollouts.inherited} inherited outcomes` : ''}${a.preflightCalls > 0 ? `, ${countText(a.preflightCalls, 'preflight call')}` : ''}${calls(a, state)} · ${spent}${tokens(a)} · ${duration(a.minutes)}`,
     ...unscoredTexts(state).map((text) => `unscored    ${text}`),
     ...(a.failure ? failureLines(a.failure) : []),
     `best skill  ${a.bestSkill} · +${a.diff.added} −${a.diff.removed} lines against the seed`,
@@ -162,11 +163,11 @@ export function failureLines({ where, what, line }: FailurePoint): readonly stri
   return [`failed at   ${where}: ${what}${line === null ? '' : ` (line ${line} of the log)`}`];
 }
 
-/** Reflections take one or several calls of the optimizer's model. */
-function calls({ optimizer }: AfterRun): string {
+/** Reflections take one or several calls of the optimizer's model, or runs of the agent. */
+function calls({ optimizer }: AfterRun, { plan }: RunState): string {
   if (optimizer.requests === 0) return '';
   const cost = optimizer.costUsd === null || optimizer.costUsd === 0 ? '' : ` ($${optimizer.costUsd.toFixed(2)})`;
-  return ` and ${countText(optimizer.requests, 'call')} of the optimizer’s model${cost}`;
+  return ` and ${askedOfText(plan, optimizer.requests)}${cost}`;
 }
 
 function tokens(a: AfterRun): string {

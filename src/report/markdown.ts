@@ -1,4 +1,5 @@
 import { conclusion } from '../events/conclusion.ts';
+import { optimizerText } from '../events/optimizer-words.ts';
 import { type Power, powerBasis, powerText } from '../events/power.ts';
 import type { EditState, RunState } from '../events/run-state.ts';
 import { faultsText } from '../events/triggers.ts';
@@ -53,7 +54,7 @@ export function renderDocument(
     '',
     '## Environment',
     '',
-    `- backend ${session.environment.backend}, agent ${session.environment.agent}, model ${session.environment.model ?? 'none'}, optimizer ${plan.optimizer}`,
+    `- backend ${session.environment.backend}, agent ${session.environment.agent}, model ${session.environment.model ?? 'none'}, optimizer ${optimizerText(plan)}`,
     `- versions: ${versionsText(session.environment.versions)}`,
     `- ${session.pack.tasks.length} tasks: ${splits.train} train, ${splits.selection} selection, ${splits.test} test; pass = reward of at least ${session.environment.passThreshold}`,
     `- gate ${plan.gate.rule}, metric ${metric}; budget ${plan.budget} rollouts${boundsText(plan)}; limits: ${limitsText(plan.limits)}`,

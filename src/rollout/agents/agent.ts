@@ -132,6 +132,8 @@ export interface Agent {
   readonly name: string;
   /** False: programs that do a task without reading anything (oracle, nop). */
   readonly takesSkill: boolean;
+  /** False: it does nothing but what it is made for, so that it can't propose edits. Absent = it does what it is told. */
+  readonly proposes?: false;
   /** Where it looks for skills by itself. Empty when it goes by `AgentRun.skillDir` alone. */
   readonly skillMounts: readonly SkillMount[];
   /** It calls its model through the gateway by this API; absent = it does not. Of several the first that the model speaks. */

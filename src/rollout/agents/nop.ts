@@ -6,6 +6,7 @@ export function createNopAgent(): Agent {
   return {
     name: 'nop',
     takesSkill: false,
+    proposes: false,
     skillMounts: [],
     version: async () => '1',
     preflight: async () => [],

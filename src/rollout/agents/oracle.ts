@@ -19,6 +19,7 @@ export function createOracleAgent(options: {
   return {
     name: 'oracle',
     takesSkill: false,
+    proposes: false,
     skillMounts: [],
     version: async () => '1',
     preflight: async () => [],

@@ -42,6 +42,7 @@ export function createRehearsalAgent(options: { readonly delayMs?: number } = {}
   return {
     name: 'rehearsal',
     takesSkill: true,
+    proposes: false,
     skillMounts: [],
     version: async () => '1',
     preflight: async () => [{ level: 'ok', what: 'rehearsal: no model is called', where: 'agent rehearsal', fix: '' }],

@@ -1,11 +1,14 @@
 import { realpathSync } from 'node:fs';
+import type { AgentTasks } from '../../ports/agent-task.ts';
 import { type Failure, fail } from '../../ports/failure.ts';
 import type { Outcome } from '../../ports/outcome.ts';
 import type { Finding } from '../../ports/preflight.ts';
 import type { RolloutProgress, RolloutReport, RolloutRequest, Rollouts } from '../../ports/rollouts.ts';
 import type { FolderTask } from '../../ports/task.ts';
+import type { Agent } from '../agents/agent.ts';
 import { reportsOf } from '../report-queue.ts';
 import { cutText, normalizedTrajectory, type Place, placesNamed, type RawTrajectory } from '../trajectory.ts';
+import { createAgentTasks } from './agent-tasks.ts';
 import { removeFolder, sweepSession } from './clean.ts';
 import { markName } from './environment.ts';
 import { failureToStart } from './errors.ts';
@@ -32,9 +35,19 @@ export class LocalRollouts implements Rollouts {
   readonly #keeper: Keeper | null;
   #version: string | null = null;
 
+  /** What does the tasks. */
+  get agent(): Agent {
+    return this.#options.agent;
+  }
+
   constructor(options: LocalOptions) {
     this.#options = options;
     this.#keeper = options.keep === null ? null : new Keeper(options.keep);
+  }
+
+  /** Its agent as something that can be given other work; `id` = agent and model as people name them. */
+  agentTasks(id: string): AgentTasks {
+    return createAgentTasks({ ...this.#options, id });
   }
 
   preflight(): Promise<readonly Finding[]> {

@@ -1,4 +1,5 @@
 import { openGate } from '../../../events/gate-view.ts';
+import { optimizerText } from '../../../events/optimizer-words.ts';
 import { counted, progress } from '../../../events/progress.ts';
 import type { RunState } from '../../../events/run-state.ts';
 import { minutesText, optimizedPart, scoreText } from '../../../events/words.ts';
@@ -38,7 +39,7 @@ function where(f: Facts): readonly Line[] {
   const { backend, agent, model } = session.environment;
   const here = [...new Set([backend, agent]), ...(model === null ? [] : [model])].join(' · ');
   if (!session.rehearsal)
-    return [[span(`  ${here} · optimizer ${plan?.optimizer ?? ''}`, 'quiet')], [span(`  ${here}`, 'quiet')], []];
+    return [[span(`  ${here} · optimizer ${optimizerText(plan)}`, 'quiet')], [span(`  ${here}`, 'quiet')], []];
   const slowed = f.slowedMs > 0 ? `slowed by ${(f.slowedMs / 1000).toFixed(2)} s` : '';
   const said = (before: string, after: string): Line => [
     span(before, 'quiet'),

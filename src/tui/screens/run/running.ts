@@ -1,4 +1,5 @@
-import { countText, readText, reflectingText } from '../../../events/words.ts';
+import { askedText } from '../../../events/optimizer-words.ts';
+import { readText, reflectingText } from '../../../events/words.ts';
 import { clock, ends, fit, type Line, span, widthOf } from '../../text.ts';
 import { type Facts, goesOnIn, since } from './facts.ts';
 
@@ -17,7 +18,7 @@ export function running(f: Facts, width: number): Line {
   }
   if (state.reflecting && f.resumesAtMs === null) {
     const { calls, since: at } = state.reflecting;
-    const made = calls === 0 ? '' : `, ${countText(calls, 'call')}`;
+    const made = calls === 0 ? '' : `, ${askedText(state.plan, calls)}`;
     const text = `${reflectingText(state.reflecting)}${made}`;
     return ends([span(' optimizer  ', 'live'), span(`${text} ${clock(since(f, at))}`)], right, width);
   }
