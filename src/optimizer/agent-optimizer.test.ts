@@ -98,7 +98,7 @@ describe('a second run', () => {
     [
       'nothing in time',
       writesNothing({ exit: 'timeout' }),
-      'its time (15 minutes) was up before proposal.json was written',
+      'its time (15 min) was up before proposal.json was written',
     ],
     ['a link', ended({ kind: 'refused', why: 'it is a link' }), 'proposal.json can’t be read: it is a link'],
     ['an empty file', writes(' \n'), 'the file is empty'],

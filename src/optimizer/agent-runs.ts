@@ -93,8 +93,7 @@ export class AgentRuns {
 
   private whyNothing(name: string, { exit, handedIn, finalText }: Ended): string {
     if (handedIn.kind === 'refused') return `${name} can’t be read: ${handedIn.why}`;
-    const minutes = Math.round(this.o.timeoutMs / 6_000) / 10;
-    const how = exit === 'timeout' ? `its time (${minutes} minutes) was up before` : 'it ended before';
+    const how = exit === 'timeout' ? `its time (${timeText(this.o.timeoutMs)}) was up before` : 'it ended before';
     const last = shownBeginning(printable(finalText), LAST_WORDS);
     return `${how} ${name} was written${last === '' ? '' : ` (its last words: “${last}”)`}`;
   }
@@ -106,6 +105,11 @@ export class AgentRuns {
       this.options.onCall({ model: this.tasks.id, usage, durationMs: this.o.now() - startedAt, problem });
     };
   }
+}
+
+function timeText(ms: number): string {
+  const seconds = ms / 1_000;
+  return seconds < 120 ? `${Math.round(seconds * 10) / 10} s` : `${Math.round(seconds / 6) / 10} min`;
 }
 
 type Report = (usage: Usage, problem: string | null) => void;

@@ -1,3 +1,4 @@
+import { agentName } from '../config/agent.ts';
 import { modelName } from '../config/model.ts';
 import { kindOf, type LoggedEvent } from '../events/events.ts';
 import { Fold } from '../events/fold.ts';
@@ -120,7 +121,7 @@ function firstLines(logged: Logged, log: string): Problem[] {
       { ...created.environment, versions: {} },
       {
         backend,
-        agent,
+        agent: agentName(agent),
         model: model === null ? null : modelName(model),
         passThreshold: config.gate.passThreshold,
         fingerprint: environmentFingerprint(config, created.skill.bundle),
