@@ -1,0 +1,50 @@
+import { shellWord } from '../ports/printable.ts';
+import { rehearsal } from './own-pack.ts';
+
+// A coding agent as a user might describe one in a config, as a script of bash. As the doer it follows the lines of the
+// skill; as the optimizer it reads the material and hands in a line for each kind of letter that fails.
+
+/** Commands of bash that print a hand-in: an edit for each kind of letter of which a failing task is named in `$seen`. */
+const proposes = [
+  'edits=',
+  ...rehearsal.edits.map(({ phrase, op, target, content, reason }) => {
+    const job = phrase.split(' ')[0] ?? '';
+    const edit = JSON.stringify({ op, target, content, cites: ['CITES'], reason });
+    return [
+      `cites=$(grep -o 'Failing task ${job}-[a-z-]*' <<< "$seen" | cut -d' ' -f3 | sort -u | sed 's/.*/"&"/' | paste -sd, -)`,
+      `edit=${shellWord(edit)}`,
+      `[ -z "$cites" ] || edits="$edits\${edits:+,}\${edit//\\"CITES\\"/$cites}"`,
+    ].join('\n');
+  }),
+  'proposal="{\\"summary\\": \\"What is missing.\\", \\"edits\\": [$edits]}"',
+].join('\n');
+
+/** What an agent of the tests does as the optimizer: `$M` is its material, `$H` the file to hand in, `$proposal` a good one. */
+export const handsIn = 'printf %s "$proposal" > "$H"';
+
+/** The script: called with the file of the instruction and the folder of the skill. `asOptimizer` in commands of bash. */
+export function lettersAgent(asOptimizer: string = handsIn): string {
+  return `#!/bin/bash
+told=$(< "$1")
+M=$(grep -o '/[^ ]*/RULES\\.md' <<< "$told" | head -n 1); M=\${M%/RULES.md}
+if [ -n "$M" ]; then
+  H=$(grep -o '/[^ ]*/proposal\\.json' <<< "$told" | head -n 1)
+  seen=$(cat "$M"/failing/*.md)
+${proposes}
+${asOptimizer}
+  exit
+fi
+grep -o '^- When the task says "[^"]*", run \`[^\`]*\`' "$2/SKILL.md" | while IFS= read -r line; do
+  phrase=\${line#*\\"}; phrase=\${phrase%%\\"*}
+  command=\${line#*\\\`}; command=\${command%\\\`*}
+  case "$told" in *"$phrase"*) sh -c "$command"; echo "did: $phrase";; esac
+done
+`;
+}
+
+/** The same hand-in as the answer of a program that is asked as a model. */
+export const lettersModel = `#!/bin/bash
+seen=$(cat)
+${proposes}
+printf %s "$proposal"
+`;
