@@ -1,11 +1,16 @@
 import { afterAll, describe, expect, test } from 'bun:test';
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { kindOf } from '../events/events.ts';
 import { expectFailure, jsonOf, type LogLine, Place, removePlaces, until } from './binary.ts';
+import { HarborSession, target, targetProposes } from './harbor-model.ts';
+import { base } from './hello-harbor.ts';
 import { handsIn, lettersAgent, lettersModel } from './letters-agent.ts';
 import { bestSkill, OwnSession, writeFiles } from './own-pack.ts';
 
-afterAll(removePlaces);
+afterAll(() => {
+  removePlaces();
+  rmSync(base, { recursive: true, force: true });
+});
 
 /** A session whose agent is the script of the letters; `asOptimizer` is what it does when it is to propose edits. */
 function letters(asOptimizer: string = handsIn, config: Readonly<Record<string, unknown>> = {}): OwnSession {
@@ -20,12 +25,13 @@ function letters(asOptimizer: string = handsIn, config: Readonly<Record<string, 
   return new OwnSession(place, { config: { agent, optimizer: 'agent', sandbox: { kind: 'none' }, ...config } });
 }
 
-const linesOf = (own: OwnSession, type: string) => own.place.events('session').filter((e) => e.type === type);
-const answers = (own: OwnSession) => linesOf(own, 'reflection.finished').map((e) => e.answer);
-const problems = (own: OwnSession) => linesOf(own, 'model.called').map((e) => e.problem);
+type Placed = Pick<OwnSession, 'place'>;
+const linesOf = (own: Placed, type: string) => own.place.events('session').filter((e) => e.type === type);
+const answers = (own: Placed) => linesOf(own, 'reflection.finished').map((e) => e.answer);
+const problems = (own: Placed) => linesOf(own, 'model.called').map((e) => e.problem);
 
 /** What the engine decided, without what differs from one writing of a log to the next. */
-const decisions = (own: OwnSession): readonly LogLine[] =>
+const decisions = (own: Placed): readonly LogLine[] =>
   own.place
     .events('session')
     .filter((e) => kindOf(e.type) === 'decision')
@@ -70,6 +76,25 @@ describe('a whole optimization', () => {
     await other.succeed(['run', 'session', '--yes']);
     expect({ answers: answers(other), decisions: decisions(other) }).toEqual(byAgent);
     expect(byAgent.decisions.filter((d) => d.type === 'gate.decided').length).toBeGreaterThan(0);
+  });
+
+  test('of the bundled example, by the built-in agent: as with a model as the optimizer, at one price for both', async () => {
+    const byAgent = new HarborSession({
+      config: { optimizer: 'agent' },
+      target: (q) => (q.turns[0]?.text.includes('/RULES.md') ? targetProposes(q) : target(q)),
+    });
+    await byAgent.succeed(['run', 'session', '--yes']);
+    const status = jsonOf(await byAgent.succeed(['status', 'session', '--json']));
+    expect(status).toMatchObject({ result: 'improved', optimizer: { requests: answers(byAgent).length } });
+    expect(status.tokens).toBe(byAgent.server.tokens.input + byAgent.server.tokens.output);
+    expect(byAgent.asked('optimizer')).toEqual([]);
+    expect(byAgent.place.leftovers('session')).toEqual([]);
+    expect((await byAgent.succeed(['verify', 'session'])).code).toBe(0);
+    // at the same address, which is a part of what is measured
+    const byModel = new HarborSession({ models: { baseUrl: byAgent.server.url } });
+    await byModel.succeed(['run', 'session', '--yes']);
+    expect(answers(byAgent)).toEqual(answers(byModel));
+    expect(decisions(byAgent)).toEqual(decisions(byModel));
   });
 
   test('mends in a second run what was refused, from its own hand-in and the reasons', async () => {

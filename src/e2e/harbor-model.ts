@@ -47,6 +47,12 @@ function editsFor(shown: readonly string[]): readonly object[] {
     });
 }
 
+/** The hand-in for these tasks. */
+const handInFor = (shown: readonly string[]) => ({
+  summary: 'Lines for these tasks were missing.',
+  edits: editsFor(shown),
+});
+
 /** What the optimizer says: it lists, reads every failing rollout, and hands in. */
 export function optimizer({ turns }: Question): Said {
   const last = turns.at(-1);
@@ -61,11 +67,29 @@ export function optimizer({ turns }: Question): Said {
     }
     case 'read_rollout': {
       const shown = calls.map((c) => (c.input as { id: string }).id);
-      const summary = 'Lines for these tasks were missing.';
-      return { calls: [{ name: 'hand_in', input: { summary, edits: editsFor(shown) } }] };
+      return { calls: [{ name: 'hand_in', input: handInFor(shown) }] };
     }
     default:
       return { text: 'There is nothing more to say.' };
+  }
+}
+
+/** What the target says when the built-in agent is the optimizer: it reads rules and index, writes its hand-in, and ends. */
+export function targetProposes({ turns }: Question): Said {
+  const told = turns[0]?.text ?? '';
+  const [rules = ''] = /\/\S*\/RULES\.md/.exec(told) ?? [];
+  const [handIn = ''] = /\/\S*\/proposal\.json/.exec(told) ?? [];
+  switch (turns.filter((t) => t.role === 'assistant').length) {
+    case 0:
+      return { calls: [rules, rules.replace('RULES', 'index')].map((path) => ({ name: 'read', input: { path } })) };
+    case 1: {
+      const [failing = ''] = (turns.at(-1)?.results[1] ?? '').split(/^These pass/m);
+      const shown = [...failing.matchAll(/([\w-]+) · failing\//g)].map(([, id]) => id ?? '');
+      const content = JSON.stringify(handInFor(shown), null, 2);
+      return { calls: [{ name: 'write', input: { path: handIn, content } }] };
+    }
+    default:
+      return { text: 'It is handed in.' };
   }
 }
 
