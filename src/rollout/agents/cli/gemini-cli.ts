@@ -1,0 +1,72 @@
+import type { CliKind, CliLaunch, CliSeat, McpLaunch } from './cli-kind.ts';
+import { readGemini } from './gemini-output.ts';
+import { jsonText, plainlyNamed } from './own-provider.ts';
+
+/**
+ * gemini-cli. Its settings lie where it looks for those of the system: they stand above what the workspace has in
+ * `.gemini/settings.json`, and keep it from the machine's own.
+ */
+export const geminiCli: CliKind = {
+  name: 'gemini-cli',
+  program: 'gemini',
+  npmPackage: '@google/gemini-cli',
+  tested: '0.61.0',
+  node: '20.0.0',
+  alsoNeeds: [],
+  speaks: ['gemini'],
+  skillMounts: [{ base: 'workspace', path: '.agents/skills' }],
+  versionArgs: ['--version'],
+  login: null,
+  launch,
+  parse: readGemini,
+};
+
+const settingsFile = '.skillopt/gemini-settings.json';
+
+function launch(seat: CliSeat): CliLaunch {
+  const { model } = seat;
+  const named = model?.name ?? seat.modelName;
+  const servers = plainlyNamed(seat.mcp);
+  const settings = {
+    general: {
+      enableAutoUpdate: false,
+      enableAutoUpdateNotification: false,
+      // waiting is the gateway's: what it gave up is asked for once more at most
+      ...(model === null ? {} : { maxAttempts: 2 }),
+    },
+    privacy: { usageStatisticsEnabled: false },
+    telemetry: { enabled: false },
+    // its own skills are none of the task's
+    skills: { enabled: true, disabled: ['skill-creator', 'antigravity-support'] },
+    ...(seat.maxTurns === null ? {} : { model: { maxSessionTurns: seat.maxTurns } }),
+    ...(model === null ? {} : { security: { auth: { selectedType: 'gemini-api-key' } } }),
+    ...(servers.length === 0 ? {} : { mcpServers: serversOf(servers) }),
+  };
+  return {
+    args: ['--output-format', 'stream-json', '--yolo', '--skip-trust', ...(named === null ? [] : ['--model', named])],
+    env: {
+      GEMINI_CLI_SYSTEM_SETTINGS_PATH: `${seat.home}/${settingsFile}`,
+      GEMINI_CLI_SYSTEM_DEFAULTS_PATH: `${seat.home}/.skillopt/gemini-defaults.json`,
+      GEMINI_CLI_TRUST_WORKSPACE: 'true',
+      GEMINI_TELEMETRY_ENABLED: 'false',
+      ...(model === null ? {} : { GEMINI_API_KEY: model.key, GOOGLE_GEMINI_BASE_URL: model.baseUrl }),
+    },
+    homeFiles: { [settingsFile]: jsonText(settings), '.skillopt/gemini-defaults.json': jsonText({}) },
+  };
+}
+
+function serversOf(servers: readonly (readonly [string, McpLaunch])[]): object {
+  const entry = (server: McpLaunch): object => {
+    switch (server.kind) {
+      case 'stdio': {
+        const [command, ...args] = server.command;
+        return { command, args, env: Object.fromEntries(server.env.map((name) => [name, `\${${name}}`])) };
+      }
+      case 'http':
+        return { httpUrl: server.url };
+      default:
+        return server satisfies never;
+    }
+  };
+  return Object.fromEntries(servers.map(([name, server]) => [name, { ...entry(server), trust: true }]));
+}
