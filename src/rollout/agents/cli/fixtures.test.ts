@@ -9,7 +9,10 @@ import { claudeCode } from './claude-code.ts';
 import { endOf } from './cli-end.ts';
 import type { CliKind, CliReading } from './cli-kind.ts';
 import { codex } from './codex.ts';
+import { geminiCli } from './gemini-cli.ts';
 import { cliKinds } from './kinds.ts';
+import { opencode } from './opencode.ts';
+import { pi } from './pi.ts';
 
 /**
  * Real output of each agent: `fixtures/<agent>/<scenario>/` with stdout.jsonl, stderr.txt (absent when empty) and
@@ -39,8 +42,9 @@ type Seen = {
   readonly was: 'ran' | 'limit' | 'auth' | 'quota' | 'no-model' | 'rate-limit' | 'provider' | 'time';
   readonly read?: Reading;
   readonly finalText?: string;
+  readonly thoughts?: readonly string[];
   /** A command whose text holds this was run, with this exit code. */
-  readonly command?: readonly [string, number | null];
+  readonly command?: readonly [string, number | null] | undefined;
 };
 
 const widget = 'echo widget-ok > widget.txt';
@@ -72,6 +76,10 @@ type Row = {
   readonly visible: { readonly mounted: Reading; readonly read: Reading };
   /** Tokens in and out of `success`, and requests as far as it tells. */
   readonly spent: readonly [number | null, number | null, number | null];
+  /** US dollars of `success`, where its config of the fixtures had a price. */
+  readonly costUsd?: number;
+  /** The body of a skill that it opened stands nowhere in its output. */
+  readonly hidesBody?: true;
   readonly differs: Partial<Readonly<Record<Scenario, Partial<Seen>>>>;
   /** Scenarios of this agent alone. */
   readonly more?: Readonly<Record<string, Seen>>;
@@ -84,6 +92,9 @@ const refusals: Readonly<Record<string, Seen>> = {
   'no-model': { was: 'no-model' },
   'too-long': { was: 'limit' },
 };
+
+const ran: Seen = { was: 'ran', read: true, finalText: 'WIDGET-DONE', command: [widget, 0] };
+const pondered: Seen = { was: 'ran', read: false, thoughts: ['I ponder.'], finalText: 'Answer here.' };
 
 /** One agent a row. */
 const rows: readonly Row[] = [
@@ -107,6 +118,78 @@ const rows: readonly Row[] = [
     spent: [19935, 36, null],
     differs: {},
     more: refusals,
+  },
+  {
+    kind: pi,
+    skill: 'skill-p-agents',
+    visible: { mounted: true, read: true },
+    spent: [3491, 36, 3],
+    costUsd: 0.003563,
+    differs: {},
+    more: {
+      'success-messages': ran,
+      'success-responses': ran,
+      'success-gemini': ran,
+      '401-messages': { was: 'auth' },
+      '401-responses': { was: 'auth' },
+      '401-gemini': { was: 'auth' },
+      'thoughts-messages': pondered,
+      'thoughts-gemini': pondered,
+      'thoughts-chat': { ...pondered, thoughts: ['I ponder deeply.'], finalText: 'Answer \u2028 here.' },
+    },
+  },
+  {
+    kind: opencode,
+    skill: 'skill-p-agents',
+    visible: { mounted: null, read: true },
+    spent: [11226, 28, 3],
+    costUsd: 0.011282,
+    differs: {
+      'tool-error': { finalText: 'over"' },
+      // it asks again and again without an event, and had no log in these
+      '500': { was: 'time' },
+      refused: { was: 'time' },
+      cut: { was: 'time' },
+      // before its first event
+      killed: { was: 'time', command: undefined },
+    },
+    more: {
+      'success-messages': ran,
+      'success-responses': ran,
+      'success-gemini': ran,
+      '401-messages': { was: 'auth' },
+      '401-responses': { was: 'auth' },
+      '401-gemini': { was: 'auth' },
+      '500-log': { was: 'provider' },
+      'refused-log': { was: 'provider' },
+      'cut-log': { was: 'provider' },
+      'thoughts-messages': pondered,
+      'thoughts-gemini': pondered,
+      'thoughts-chat': { ...pondered, thoughts: ['I ponder deeply.'], finalText: 'Answer \u2028 here.' },
+    },
+  },
+  {
+    kind: geminiCli,
+    skill: 'skill-p-agents',
+    visible: { mounted: null, read: true },
+    spent: [27580, 35, null],
+    hidesBody: true,
+    differs: {
+      // it tells no exit code of a command
+      success: { command: [widget, null] },
+      '429x1': { command: [widget, null] },
+      'tool-error': { command: ['ls /nonexistent; exit 3', null] },
+    },
+    more: {
+      '404': { was: 'no-model' },
+      '429-two-attempts': { was: 'rate-limit' },
+      '500-two-attempts': { was: 'provider' },
+      'refused-two-attempts': { was: 'provider' },
+      // the half of an answer that came had a call
+      'cut-two-attempts': { was: 'provider', command: ['skill-p-agents', null] },
+      turns: { was: 'limit', read: false, command: ['echo loop 2', null] },
+      'thoughts-gemini': { ...pondered, thoughts: [] },
+    },
   },
 ];
 
@@ -167,6 +250,8 @@ describe.each(rows.map((row) => [row.kind.name, row] as const))('%s', (_, row) =
     expect(whatItWas(end)).toBe(want.was);
     if (want.read !== undefined) expect(end.read).toBe(want.read);
     if (want.finalText !== undefined) expect(end.finalText).toBe(want.finalText);
+    const thoughts = end.steps.flatMap((step) => (step.kind === 'thought' ? [step.text] : []));
+    if (want.thoughts !== undefined) expect(thoughts).toEqual([...want.thoughts]);
     if (want.command !== undefined) {
       const [text, exitCode] = want.command;
       const step = end.steps.find((s) => s.kind === 'tool' && s.input.includes(text));
@@ -183,13 +268,15 @@ describe.each(rows.map((row) => [row.kind.name, row] as const))('%s', (_, row) =
   test('what it spent', () => {
     const { usage } = endIn(row, 'success').end;
     expect([usage.inputTokens, usage.outputTokens, usage.requests]).toEqual([...row.spent]);
-    // the model of the fixtures has no price that anybody knows
-    expect(usage.costUsd).toBeNull();
+    // else the model of the fixtures has no price that anybody knows
+    if (row.costUsd === undefined) expect(usage.costUsd).toBeNull();
+    else expect(usage.costUsd).toBeCloseTo(row.costUsd, 6);
   });
 
   test('the skill that it opened stands in its steps, body and all', () => {
     const tools = endIn(row, 'success').end.steps.filter((step) => step.kind === 'tool');
-    expect(tools[0]?.output).toContain(`BODY-MARKER-${row.skill.replace(/^skill-/, '').replace('-', '.')}`);
+    const body = `BODY-MARKER-${row.skill.replace(/^skill-/, '').replace('-', '.')}`;
+    expect(tools[0]?.output.includes(body)).toBe(row.hidesBody !== true);
   });
 
   test('no last event, no end: whatever a killed process left', () => {

@@ -2,9 +2,12 @@ import type { Protocol } from '../../../ports/gateway.ts';
 import { claudeCode } from './claude-code.ts';
 import type { CliKind } from './cli-kind.ts';
 import { codex } from './codex.ts';
+import { geminiCli } from './gemini-cli.ts';
+import { opencode } from './opencode.ts';
+import { pi } from './pi.ts';
 
 /** The coding agents that this program drives. A new one is a file here and a line below. */
-export const cliKinds: readonly CliKind[] = [claudeCode, codex];
+export const cliKinds: readonly CliKind[] = [claudeCode, codex, pi, opencode, geminiCli];
 
 /** What the built-in agent's model has to answer. */
 const builtinSpeaks: readonly Protocol[] = ['messages', 'chat'];
