@@ -117,6 +117,7 @@ function seatOf(kind: CliKind, settings: AgentSettings, run: AgentRun): CliSeat 
     model,
     protocol: model === null ? null : (kind.speaks.find((p) => model.protocols.includes(p)) ?? null),
     modelName: model === null ? settings.modelName : null,
+    modelId: model === null ? settings.modelId : null,
     maxTurns: settings.limits.requests,
     // the gateway counts by the price of the model, which the agent only guesses at
     maxUsd: model === null ? settings.limits.usd : null,

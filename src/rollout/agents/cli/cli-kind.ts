@@ -19,6 +19,8 @@ export type CliSeat = {
   readonly protocol: Protocol | null;
   /** The model's name where it is let in by its own login; null = the agent's own choice. */
   readonly modelName: string | null;
+  /** The same as `provider/model`. */
+  readonly modelId: string | null;
   /** Most turns or requests, for agents that have such a switch; null = none. */
   readonly maxTurns: number | null;
   readonly maxUsd: number | null;

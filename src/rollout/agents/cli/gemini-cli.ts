@@ -1,5 +1,6 @@
 import type { CliKind, CliLaunch, CliSeat, McpLaunch } from './cli-kind.ts';
 import { readGemini } from './gemini-output.ts';
+import { geminiLogin } from './logins/gemini-cli.ts';
 import { jsonText, plainlyNamed } from './own-provider.ts';
 
 /**
@@ -16,7 +17,7 @@ export const geminiCli: CliKind = {
   speaks: ['gemini'],
   skillMounts: [{ base: 'workspace', path: '.agents/skills' }],
   versionArgs: ['--version'],
-  login: null,
+  login: geminiLogin,
   launch,
   parse: readGemini,
 };
@@ -39,7 +40,7 @@ function launch(seat: CliSeat): CliLaunch {
     // its own skills are none of the task's
     skills: { enabled: true, disabled: ['skill-creator', 'antigravity-support'] },
     ...(seat.maxTurns === null ? {} : { model: { maxSessionTurns: seat.maxTurns } }),
-    ...(model === null ? {} : { security: { auth: { selectedType: 'gemini-api-key' } } }),
+    security: { auth: { selectedType: model === null ? 'oauth-personal' : 'gemini-api-key' } },
     ...(servers.length === 0 ? {} : { mcpServers: serversOf(servers) }),
   };
   return {

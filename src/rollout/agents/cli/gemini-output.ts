@@ -68,7 +68,7 @@ class GeminiRun {
       usage: spentIn(this.#result),
       visible: tellsSkill && this.#read ? true : null,
       read: tellsSkill ? this.#read : null,
-      trouble: events === 0 ? crashOf(stderr) : this.#trouble(stderr),
+      trouble: events === 0 ? silentEnd(stderr) : this.#trouble(stderr),
       ended: this.#result !== null,
     };
   }
@@ -132,6 +132,12 @@ function statusIn(stderr: string): number | null {
   const report = reportAt < 0 ? '' : stderr.slice(reportAt);
   const [, status] = /^\s*(?:cause: \{ )?(?:status|code): (\d{3})\b/m.exec(report) ?? [];
   return status === undefined ? null : Number(status);
+}
+
+/** It ended before it began. */
+function silentEnd(stderr: string): CliTrouble | null {
+  const [, refused] = /^Error authenticating: (.*)$/m.exec(stderr) ?? [];
+  return refused === undefined ? crashOf(stderr) : { kind: 'auth', detail: oneLine(refused) };
 }
 
 function lastAttempt(stderr: string): CliTrouble | null {

@@ -1,6 +1,7 @@
 import type { Protocol } from '../../../ports/gateway.ts';
 import type { AgentModel } from '../agent.ts';
 import type { CliKind, CliLaunch, CliSeat, McpLaunch } from './cli-kind.ts';
+import { opencodeLogin } from './logins/opencode.ts';
 import { readOpencode } from './opencode-output.ts';
 import { jsonText, keyVariable, ownProvider, plainlyNamed, roomOf, vendorOf } from './own-provider.ts';
 
@@ -26,7 +27,7 @@ export const opencode: CliKind = {
   speaks: ['messages', 'responses', 'gemini', 'chat'],
   skillMounts: [{ base: 'workspace', path: '.agents/skills' }],
   versionArgs: ['--version'],
-  login: null,
+  login: opencodeLogin,
   launch,
   parse: readOpencode,
 };
@@ -34,7 +35,7 @@ export const opencode: CliKind = {
 function launch(seat: CliSeat): CliLaunch {
   const { model, protocol } = seat;
   const at = model === null || protocol === null ? null : providerOf(model, protocol);
-  const named = at === null ? seat.modelName : `${at.name}/${model?.name}`;
+  const named = at === null ? seat.modelId : `${at.name}/${model?.name}`;
   const servers = plainlyNamed(seat.mcp);
   const config = {
     autoupdate: false,
@@ -56,8 +57,8 @@ function launch(seat: CliSeat): CliLaunch {
       OPENCODE_DISABLE_AUTOUPDATE: '1',
       OPENCODE_DISABLE_MODELS_FETCH: '1',
       OPENCODE_DISABLE_LSP_DOWNLOAD: '1',
-      OPENCODE_DISABLE_DEFAULT_PLUGINS: '1',
-      ...(model === null ? {} : { [keyVariable]: model.key }),
+      // its plugins let it in by a login
+      ...(model === null ? {} : { OPENCODE_DISABLE_DEFAULT_PLUGINS: '1', [keyVariable]: model.key }),
     },
     homeFiles: installed,
   };

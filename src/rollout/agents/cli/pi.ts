@@ -1,6 +1,7 @@
 import type { Protocol } from '../../../ports/gateway.ts';
 import type { AgentModel } from '../agent.ts';
 import type { CliKind, CliLaunch, CliSeat, McpLaunch } from './cli-kind.ts';
+import { piLogin } from './logins/pi.ts';
 import { jsonText, keyVariable, ownProvider, plainlyNamed, roomOf, vendorOf } from './own-provider.ts';
 import { readPi } from './pi-output.ts';
 
@@ -23,7 +24,7 @@ export const pi: CliKind = {
   speaks: ['messages', 'responses', 'gemini', 'chat'],
   skillMounts: [{ base: 'workspace', path: '.agents/skills' }],
   versionArgs: ['--version'],
-  login: null,
+  login: piLogin,
   launch,
   parse: readPi,
 };
@@ -31,7 +32,7 @@ export const pi: CliKind = {
 function launch(seat: CliSeat): CliLaunch {
   const { model, protocol } = seat;
   const at = model === null || protocol === null ? null : providerOf(model, protocol);
-  const named = model?.name ?? seat.modelName;
+  const named = model?.name ?? seat.modelId;
   const servers = plainlyNamed(seat.mcp);
   return {
     args: [
