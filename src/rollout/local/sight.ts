@@ -1,10 +1,10 @@
 import { existsSync, realpathSync } from 'node:fs';
-import { isAbsolute } from 'node:path';
 import { SkilloptError } from '../../ports/failure.ts';
 import type { Finding } from '../../ports/preflight.ts';
 import { removeFolder } from './clean.ts';
 import type { LocalOptions } from './options.ts';
 import { makeFolders } from './prepare.ts';
+import { canBeShown } from './sandbox/bubblewrap-view.ts';
 import { onPath } from './sandbox/runnable.ts';
 import { RolloutWalls } from './walls.ts';
 
@@ -41,10 +41,9 @@ export async function sightFindings(options: LocalOptions): Promise<readonly Fin
 /** Verifiers are scripts of bash unless they say otherwise. */
 const noBash: Finding = { level: 'error', what: 'bash is not on PATH', where: 'every task', fix: 'install bash' };
 
-/** The kernel's own files, and everything: showing them would show more than was meant. */
 function showFinding(path: string): readonly Finding[] {
   const where = 'sandbox.show';
-  if (!isAbsolute(path) || /^\/(?:proc|dev)?(?:\/|$)/.test(path))
+  if (!canBeShown(path))
     return [{ level: 'error', what: `${path} can’t be shown`, where, fix: 'name the folders that are needed' }];
   if (existsSync(path)) return [];
   return [{ level: 'warning', what: `${path} is not there, so it is not shown`, where, fix: 'mend its path' }];

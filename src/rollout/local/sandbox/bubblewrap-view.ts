@@ -9,6 +9,14 @@ import { type Part, ViewTree } from './view-tree.ts';
 const taken = ['/usr', '/bin', '/sbin', '/lib', '/lib32', '/lib64', '/libx32', '/nix', '/gnu'] as const;
 const takenBelow = ['/proc', '/dev', '/sys', '/etc', '/run', '/tests', '/logs'] as const;
 
+/**
+ * May this be shown? The kernel's own files are made anew inside, and everything is more than anybody means: neither is
+ * ever shown.
+ */
+export function canBeShown(path: string): boolean {
+  return path.startsWith('/') && !/^\/(?:proc|dev)?(?:\/|$)/.test(path);
+}
+
 const isBelow = (path: string, folder: string): boolean => path === folder || path.startsWith(`${folder}/`);
 const meet = (a: string, b: string): boolean => isBelow(a, b) || isBelow(b, a);
 
@@ -45,7 +53,9 @@ export function bubblewrapPlaces(workdir: string): InsidePlaces {
 export function bubblewrapTree(view: SandboxView): ViewTree {
   const { folders, places } = view;
   const viaRelay = view.network === 'off' && view.gateway !== null ? view.gateway : null;
-  const shown: readonly Part[] = [...view.show, ...(viaRelay?.relay?.show ?? [])].map((path) => readOnly(path, path));
+  const shown: readonly Part[] = [...view.show, ...(viaRelay?.relay?.show ?? [])]
+    .filter(canBeShown)
+    .map((path) => readOnly(path, path));
   const etc = makeEtc(join(folders.root, `etc-${view.phase}`), view.network, places.home);
   const system = [...systemParts(), ...etc];
   const own = (from: string, at: string): Part => ({ kind: 'bind', at, from, writable: true });

@@ -1,4 +1,4 @@
-import { lstatSync, readdirSync, readlinkSync, realpathSync, type Stats, statSync } from 'node:fs';
+import { type Dirent, lstatSync, readdirSync, readlinkSync, realpathSync, type Stats, statSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import type { Placeholder } from '../sandbox.ts';
 
@@ -112,9 +112,14 @@ export class ViewTree {
     this.#parts.set(part.at, part);
   }
 
-  /** Shows a folder entry by entry from now on. False: it has too many. */
+  /** Shows a folder entry by entry from now on. False: it has too many, can't be read, or is a file. */
   #open(folder: Extract<Part, { kind: 'bind' }>): boolean {
-    const entries = readdirSync(folder.from, { withFileTypes: true });
+    let entries: readonly Dirent[];
+    try {
+      entries = readdirSync(folder.from, { withFileTypes: true });
+    } catch {
+      return false;
+    }
     if (entries.length > mostEntries) return false;
     this.#set({ kind: 'folder', at: folder.at });
     for (const entry of entries) {
@@ -191,12 +196,21 @@ const hostBelow = (part: Extract<Part, { kind: 'bind' }>, at: string): string =>
 
 /** Can something be mounted there? A link would lead it elsewhere. */
 function hasPlace(host: string, isFolder: boolean): boolean {
-  const there = lstatSync(host, { throwIfNoEntry: false });
-  if (there === undefined || there.isSymbolicLink()) return false;
+  const there = lookAt(host);
+  if (there === null || there.isSymbolicLink()) return false;
   return there.isDirectory() === isFolder;
 }
 
-const isThere = (path: string): boolean => lstatSync(path, { throwIfNoEntry: false }) !== undefined;
+const isThere = (path: string): boolean => lookAt(path) !== null;
+
+/** What may not be looked at is as good as not there. */
+function lookAt(path: string): Stats | null {
+  try {
+    return lstatSync(path);
+  } catch {
+    return null;
+  }
+}
 
 function linkIn(host: string | null, name: string): string | null {
   if (host === null) return null;
