@@ -60,10 +60,19 @@ async function asked(request: Request, route: Asked['route'], way: Way, state: L
     const { text, value } = body;
     return await new Forwarding(way, state, { route, headers: request.headers, text, value, signal }).answer();
   } catch (error) {
-    if (!signal.aborted) throw error;
     // who has left reads no answer
-    return errorAnswer(protocol, 400, 'skillopt: the rollout has ended');
+    if (signal.aborted) return errorAnswer(protocol, 400, 'skillopt: the rollout has ended');
+    const trouble = faultOf(error, way.upstream.where);
+    state.refusedWith(trouble, ++state.arrived, true);
+    return errorAnswer(protocol, 500, `skillopt: ${trouble.refusal.failure.what}`);
   }
+}
+
+/** A fault of this program. */
+function faultOf(error: unknown, where: string): UpstreamTrouble {
+  const what = `the gateway failed: ${error instanceof Error ? error.message : String(error)}`;
+  const failure = { code: 'internal', what, where, fix: 'report it', retryable: false } as const;
+  return { refusal: { kind: 'server', failure, retryAfterMs: null }, again: null, spent: 'unknown' };
 }
 
 /** What stands between an agent and a model that have no API in common. */

@@ -182,7 +182,7 @@ export class Forwarding {
           if (refusal.kind === 'rate-limit' || refusal.kind === 'overloaded')
             attempt.place.refused(Math.min(refusal.retryAfterMs ?? 0, this.way.patience.mostWaitMs));
           attempt.finish('unknown', refusal.kind);
-          this.#refuse(end.trouble);
+          this.#refuse(end.trouble, true);
           if (finalKinds.includes(refusal.kind)) this.#stop(end.trouble);
           return;
         }
@@ -195,8 +195,8 @@ export class Forwarding {
     });
   }
 
-  #refuse(trouble: UpstreamTrouble): void {
-    if (this.#isPaid) this.lease.refusedWith(trouble, this.#number, this.#withTools);
+  #refuse(trouble: UpstreamTrouble, isBroken = false): void {
+    if (this.#isPaid) this.lease.refusedWith(trouble, this.#number, this.#withTools, isBroken);
   }
 
   #stop(trouble: UpstreamTrouble): void {

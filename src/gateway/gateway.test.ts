@@ -229,6 +229,19 @@ describe('a lease', () => {
   });
 });
 
+test('a fault of this program is told to the agent and in the report, and ends nothing else', async () => {
+  const b = started(undefined, {
+    lane: {
+      enter: () => Promise.reject(new TypeError('no such thing')),
+    },
+  });
+  const lease = b.lease();
+  const response = await post(b.gateway, lease, 'chat');
+  expect([response.status, await messageOf(response)]).toEqual([500, 'skillopt: the gateway failed: no such thing']);
+  expect(lease.report().stop).toMatchObject({ refusal: { failure: { code: 'internal' } } });
+  expect((await fetch(`${b.gateway.origin}${lease.path}/v1/models`)).status).toBe(200);
+});
+
 describe('answers', () => {
   test('are the same bytes and the same counts however they come', async () => {
     let pieces: readonly Uint8Array[] = [];

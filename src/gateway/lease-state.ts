@@ -12,7 +12,17 @@ import { type Amounts, plus, Spend } from './spend.ts';
 import { WaitClock } from './wait-clock.ts';
 
 /** What a refused request leaves behind until an answer follows. */
-type Refused = { readonly trouble: UpstreamTrouble; readonly atRequest: number; readonly withTools: boolean };
+type Refused = {
+  readonly trouble: UpstreamTrouble;
+  /** The last request that had arrived by then. */
+  readonly atRequest: number;
+  readonly withTools: boolean;
+  /** So many answers in a row have broken off on their way to the agent, each asked for after the one before. */
+  readonly broken: number;
+};
+
+/** So often an agent may ask again for an answer that breaks off: most would do so for minutes. */
+const mostBroken = 3;
 
 /** What a gateway knows of one rollout: what it has spent, what it may spend, and what ended it. */
 export class LeaseState {
@@ -112,9 +122,15 @@ export class LeaseState {
     this.#stopping.abort(this.#stop);
   }
 
-  /** A request got no answer. It stands as the reason for the rollout's end unless an answer follows. */
-  refusedWith(trouble: UpstreamTrouble, atRequest: number, withTools: boolean): void {
-    this.#refused = { trouble, atRequest: Math.max(atRequest, this.arrived), withTools };
+  /**
+   * A request got no answer. It stands as the reason for the rollout's end unless an answer follows. `isBroken`: a part
+   * of one had reached the agent, which alone can ask again; that is let happen a few times.
+   */
+  refusedWith(trouble: UpstreamTrouble, atRequest: number, withTools: boolean, isBroken = false): void {
+    const { broken = 0, atRequest: before = 0 } = this.#refused ?? {};
+    const inARow = isBroken && trouble.again !== null && atRequest > before ? broken + 1 : broken;
+    this.#refused = { trouble, atRequest: this.arrived, withTools, broken: inARow };
+    if (inARow >= mostBroken) this.stopFor({ kind: 'provider', refusal: trouble.refusal });
   }
 
   /** A request that came after a refusal was answered; one without tools says nothing of one with. */

@@ -136,6 +136,34 @@ describe.each(protocols)('%s', (protocol) => {
     expect([lease.stopped.aborted, b.waits]).toEqual([false, []]);
   });
 
+  test('that breaks off again and again ends the rollout, not where it did so at once', async () => {
+    const cut = new Set<number>();
+    let n = 0;
+    const server = await serveRaw((socket) => {
+      n += 1;
+      socket.write(rawHead + rawChunk(events(protocol)[0] ?? ''));
+      if (!cut.has(n)) socket.end(`${rawChunk(events(protocol).slice(1).join(''))}0\r\n\r\n`);
+      else setTimeout(() => socket.destroy(), 20);
+    });
+    open.push(server);
+    const b = started(undefined, { baseUrl: server.url });
+    const lease = b.lease();
+    const say = async () => (await post(b.gateway, lease, protocol, { stream: true })).text().catch(() => 'cut');
+    for (const number of [1, 2, 3, 4, 5, 7, 8, 9]) cut.add(number);
+    await Promise.all([say(), say(), say()]);
+    expect([await say(), await say(), lease.stopped.aborted]).toEqual(['cut', 'cut', true]);
+    expect(lease.report().stop).toMatchObject({ refusal: { kind: 'cut-off' } });
+    const other = b.lease();
+    const ask = async () => (await post(b.gateway, other, protocol, { stream: true })).text().catch(() => 'cut');
+    expect([await ask(), await ask(), await ask(), await ask()]).toEqual([
+      events(protocol).join(''),
+      'cut',
+      'cut',
+      'cut',
+    ]);
+    expect(other.stopped.aborted).toBe(true);
+  });
+
   test('in one piece that breaks off is asked for again', async () => {
     let n = 0;
     const body = JSON.stringify(whole(protocol));
