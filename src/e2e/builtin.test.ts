@@ -18,14 +18,14 @@ describe('the built-in agent makes the bundled example better', () => {
   ];
   test.each(ways)('%s', async (_, options) => {
     const own = new HarborSession(options);
-    const run = await own.succeed(['run', 'session', '--finalize', '--yes']);
+    const run = await own.succeed(['run', 'session', '--yes']);
     expect(run.stdout).toMatch(/^step 1 .*\n +ACCEPT · selection \d+\/(?:8|16) against \d/m);
     const [, result, seed, none] =
       /^result +sealed test: (\d)\/8 with the result, (\d)\/8 with the seed, (\d)\/8 without a skill/m
-        .exec(run.stdout)
+        .exec((await own.succeed(['finalize', 'session', '--yes'])).stdout)
         ?.map(Number) ?? [];
     expect(result).toBeGreaterThan(seed ?? 9);
-    expect([none, own.outcomes.length > 60]).toEqual([0, true]);
+    expect([none, own.outcomes.length > 50]).toEqual([0, true]);
     const status = jsonOf(await own.succeed(['status', 'session', '--json']));
     expect(status).toMatchObject({ phase: 'finished', result: 'improved', rehearsal: false });
 
@@ -98,7 +98,7 @@ describe('before anything is spent', () => {
   test('the estimate counts several requests a rollout', async () => {
     const most = async (agentLimits: object) => {
       const models = { price: { input: 1, output: 5 } };
-      const own = new HarborSession({ models, config: { budget: { rollouts: 60 }, agentLimits } });
+      const own = new HarborSession({ models, config: { agentLimits } });
       const end = await own.run(['run', 'session']);
       expectFailure(end, { code: 4, what: /^nothing bounds what this session may spend/, where: /./, fix: /-usd \d/ });
       return Number(/about \$[\d.]+ to \$([\d.]+)/.exec(end.stderr)?.[1]);
@@ -108,7 +108,7 @@ describe('before anything is spent', () => {
 });
 
 test('a key that is refused on the way pauses the session, and a limit of requests scores what was done until then', async () => {
-  const own = new HarborSession({ config: { agentLimits: { requests: 2 }, budget: { rollouts: 60 } } });
+  const own = new HarborSession({ config: { agentLimits: { requests: 2 } } });
   let answered = 0;
   own.server.trouble = (q) =>
     q.model === 'target' && ++answered > 20 ? refusal(401, 'authentication_error', 'no') : null;

@@ -124,7 +124,7 @@ export class HarborSession {
       allowUnsandboxed: true,
       splits,
       search: { draftSize: 2, dryRounds: 2, memory: true },
-      budget: { rollouts: 120 },
+      budget: { rollouts: 60 },
       workers: 4,
       ...config,
     };
