@@ -44,7 +44,7 @@ describe('an agent of one’s own', () => {
       /^agent\.command\.1: \{skil_dir\} is no placeholder: did you mean \{skill_dir\}\?/,
     ],
     ['one in its environment', { env: { X: '{modle}' } }, /^agent\.env\.X: \{modle\} .* \{model\}\?/],
-    ['one in a file', { files: { a: '{work}' } }, /^agent\.files\.a: \{work\} is no placeholder/],
+    ['one in a file', { files: { a: '{work}' } }, /^agent\.files: "a": \{work\} is no placeholder/],
     ['one in the version', { version: ['a', '{model}'] }, /^agent\.version\.1: .*none can stand here/],
     ['no way for the skill', { command: ['a'] }, /^agent\.skills: the skill would not reach this agent/],
     [
@@ -68,6 +68,7 @@ describe('an agent of one’s own', () => {
     ['files outside the home', { files: { '../a': '' } }, /^agent\.files: "\.\.\/a" is no path below the home/],
     ['files from /', { files: { '/a': '' } }, /^agent\.files: "\/a" is no path below the home/],
     ['a name that is no variable', { env: { 'A B': '' } }, /^agent\.env: "A B" is no name of a variable/],
+    ['a home of its own', { env: { HOME: '/root' } }, /^agent\.env: HOME is the rollout’s own/],
     ['an unknown key', { cmd: 'a' }, /^unknown key agent\.cmd/],
   ];
   test.each(wrong)('may not have %s', (_, more, words) => {

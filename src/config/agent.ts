@@ -16,6 +16,9 @@ export const agentPlaceholders = [
 ] as const;
 export type AgentPlaceholder = (typeof agentPlaceholders)[number];
 
+/** Variables that every rollout sets itself. */
+const ofRollout: readonly string[] = ['HOME', 'TMPDIR', 'APP_DIR', 'LOGS_DIR', 'TESTS_DIR'];
+
 /** Those that the gateway gives: without an API that the agent speaks there are none. */
 const ofModel: readonly AgentPlaceholder[] = ['model', 'base_url', 'key'];
 
@@ -29,82 +32,91 @@ const placeForSkills = z.string().refine((path) => staysBelow(path.replace(/^~\/
   error: 'is no folder below the workspace (".agents/skills") or below the home ("~/.my/skills")',
 });
 
+/** How such an agent is described, key by key. */
+const described = z.strictObject({
+  name: z
+    .string()
+    .regex(/^[a-z][a-z0-9-]{0,39}$/, 'is no short name of lower-case letters, digits and dashes')
+    .describe('what stands for the agent in the log and in reports'),
+  command: z
+    .array(z.string())
+    .min(1)
+    .describe(
+      'program and arguments; {instruction_file}, {workspace}, {skill_dir}, {home}, {model}, {base_url} and {key} are filled in. Without {instruction_file} the instruction goes to stdin',
+    ),
+  skills: placeForSkills
+    .nullable()
+    .default(null)
+    .describe(
+      'where it looks for skills: a folder below the workspace, or below the home with ~/ before it; null: the command is told by {skill_dir}',
+    ),
+  protocol: z
+    .enum(protocols)
+    .nullable()
+    .default(null)
+    .describe('the API that it speaks to {base_url}; null: it calls no model through this program'),
+  env: z
+    .record(z.string(), z.string())
+    .default({})
+    .describe('variables of its environment; the placeholders of the command are filled in'),
+  files: z
+    .record(z.string(), z.string())
+    .default({})
+    .describe('files written into its home before it starts, by path below the home; placeholders are filled in'),
+  version: z
+    .array(z.string())
+    .min(1)
+    .nullable()
+    .default(null)
+    .describe('a command that prints its version; null: a digest of the program stands for it'),
+});
+export type CustomAgent = z.output<typeof described>;
+
 /** An agent that this program does not know: how it is started, and where it looks for skills. */
-export const customAgent = z
-  .strictObject({
-    name: z
-      .string()
-      .regex(/^[a-z][a-z0-9-]{0,39}$/, 'is no short name of lower-case letters, digits and dashes')
-      .describe('what stands for the agent in the log and in reports'),
-    command: z
-      .array(z.string())
-      .min(1)
-      .describe(
-        'program and arguments; {instruction_file}, {workspace}, {skill_dir}, {home}, {model}, {base_url} and {key} are filled in. Without {instruction_file} the instruction goes to stdin',
-      ),
-    skills: placeForSkills
-      .nullable()
-      .default(null)
-      .describe(
-        'where it looks for skills: a folder below the workspace, or below the home with ~/ before it; null: the command is told by {skill_dir}',
-      ),
-    protocol: z
-      .enum(protocols)
-      .nullable()
-      .default(null)
-      .describe('the API that it speaks to {base_url}; null: it calls no model through this program'),
-    env: z
-      .record(z.string(), z.string())
-      .default({})
-      .describe('variables of its environment; the placeholders of the command are filled in'),
-    files: z
-      .record(z.string(), z.string())
-      .default({})
-      .describe('files written into its home before it starts, by path below the home; placeholders are filled in'),
-    version: z
-      .array(z.string())
-      .min(1)
-      .nullable()
-      .default(null)
-      .describe('a command that prints its version; null: the program with --version, or what its bytes are'),
-  })
-  .superRefine((agent, context) => {
-    const wrong = (path: readonly (string | number)[], message: string) =>
-      context.addIssue({ code: 'custom', path: [...path], message });
-    const texts: readonly (readonly [path: readonly (string | number)[], text: string])[] = [
-      ...agent.command.map((text, at) => [['command', at], text] as const),
-      ...Object.entries(agent.env).map(([name, text]) => [['env', name], text] as const),
-      ...Object.entries(agent.files).map(([name, text]) => [['files', name], text] as const),
-    ];
-    const used = new Set(texts.flatMap(([, text]) => placeholdersIn(text)));
-    for (const [path, text] of texts) {
-      const problem = placeholderProblem(text, agentPlaceholders);
-      if (problem !== null) wrong(path, problem);
-    }
-    for (const name of Object.keys(agent.env).filter((key) => !envName.test(key)))
-      wrong(['env'], `${JSON.stringify(name)} is no name of a variable`);
-    for (const path of Object.keys(agent.files).filter((key) => !staysBelow(key)))
+export const customAgent = described.superRefine((agent, context) => {
+  for (const { path, message } of problemsOf(agent)) context.addIssue({ code: 'custom', path: [...path], message });
+});
+
+type Problem = { readonly path: readonly (string | number)[]; readonly message: string };
+
+/** What is wrong with a description whose keys are right by themselves. */
+function problemsOf(agent: CustomAgent): readonly Problem[] {
+  const { command, version, env, files, skills, protocol } = agent;
+  const problems: Problem[] = [];
+  const wrong = (path: Problem['path'], message: string) => problems.push({ path, message });
+  const look = (path: Problem['path'], text: string, known: readonly string[], before = '') => {
+    const problem = placeholderProblem(text, known);
+    if (problem !== null) wrong(path, `${before}${problem}`);
+  };
+  for (const [at, text] of command.entries()) look(['command', at], text, agentPlaceholders);
+  for (const [at, text] of (version ?? []).entries()) look(['version', at], text, []);
+  for (const [name, text] of Object.entries(env)) {
+    look(['env', name], text, agentPlaceholders);
+    if (!envName.test(name)) wrong(['env'], `${JSON.stringify(name)} is no name of a variable`);
+    if (ofRollout.includes(name)) wrong(['env'], `${name} is the rollout’s own and can’t be set`);
+  }
+  for (const [path, text] of Object.entries(files)) {
+    look(['files'], text, agentPlaceholders, `${JSON.stringify(path)}: `);
+    if (!staysBelow(path))
       wrong(['files'], `${JSON.stringify(path)} is no path below the home, such as ".my-agent/config.json"`);
-    for (const [at, text] of (agent.version ?? []).entries()) {
-      const problem = placeholderProblem(text, []);
-      if (problem !== null) wrong(['version', at], problem);
-    }
-    for (const [key, command] of [['command', agent.command] as const, ['version', agent.version ?? ['']] as const]) {
-      const problem = key === 'version' && agent.version === null ? null : programProblem(command[0] ?? '');
-      if (problem !== null) wrong([key, 0], problem);
-    }
-    if (agent.skills === null && !used.has('skill_dir'))
-      wrong(
-        ['skills'],
-        'the skill would not reach this agent: say where it looks for skills, or use {skill_dir} in the command',
-      );
-    const needing = ofModel.find((name) => used.has(name));
-    if (agent.protocol === null && needing !== undefined)
-      wrong(['protocol'], `{${needing}} is filled in for an agent that calls its model here: say which API it speaks`);
-    if (agent.protocol !== null && !used.has('base_url'))
-      wrong(['protocol'], 'nothing tells the agent where its model answers: use {base_url} in command, env or files');
-  });
-export type CustomAgent = z.output<typeof customAgent>;
+  }
+  for (const [key, words] of Object.entries({ command, version })) {
+    const problem = words === null ? null : programProblem(words[0] ?? '');
+    if (problem !== null) wrong([key, 0], problem);
+  }
+  const used = [...command, ...Object.values(env), ...Object.values(files)].flatMap(placeholdersIn);
+  if (skills === null && !used.includes('skill_dir'))
+    wrong(
+      ['skills'],
+      'the skill would not reach this agent: say where it looks for skills, or use {skill_dir} in the command',
+    );
+  const needing = ofModel.find((name) => used.includes(name));
+  if (protocol === null && needing !== undefined)
+    wrong(['protocol'], `{${needing}} is filled in for an agent that calls its model here: say which API it speaks`);
+  if (protocol !== null && !used.includes('base_url'))
+    wrong(['protocol'], 'nothing tells the agent where its model answers: use {base_url} in command, env or files');
+  return problems;
+}
 
 /** Why this can't be the program of a command; null = it can. */
 function programProblem(program: string): string | null {

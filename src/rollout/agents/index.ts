@@ -7,6 +7,7 @@ import type { Agent } from './agent.ts';
 import { createBuiltinAgent } from './builtin/agent.ts';
 import { createCliAgent } from './cli/cli-agent.ts';
 import { cliKinds } from './cli/kinds.ts';
+import { createCustomAgent } from './custom/agent.ts';
 import { createNopAgent } from './nop.ts';
 import { createOracleAgent } from './oracle.ts';
 import { createRehearsalAgent } from './rehearsal.ts';
@@ -60,7 +61,11 @@ export const localAgentNames: readonly string[] = Object.keys(makers);
 export function createLocalAgent(config: AgentConfig, settings: AgentSettings): Agent {
   const name = agentName(config);
   const make = Object.hasOwn(makers, name) ? makers[name] : undefined;
+  if (typeof config !== 'string') {
+    if (make === undefined) return createCustomAgent(config, settings);
+    throw fail('config', `${name} is an agent of this program`, 'agent.name', 'give yours another name');
+  }
   if (make !== undefined) return make(settings);
-  const fix = `choose one of ${localAgentNames.join(', ')}`;
+  const fix = `choose one of ${localAgentNames.join(', ')}; or describe one of your own`;
   throw fail('config', `the local backend has no agent named "${name}"`, 'agent', fix);
 }

@@ -70,7 +70,7 @@ function formOf(line: string | null, pathEnv: string): ProgramForm {
 }
 
 /** What stands behind `#!`; null = it is no script. */
-function firstLine(file: string): string | null {
+export function firstLine(file: string): string | null {
   const buffer = Buffer.alloc(512);
   let bytes = 0;
   try {

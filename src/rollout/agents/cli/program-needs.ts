@@ -68,6 +68,6 @@ function installationOf(real: string): string | null {
 }
 
 /** Showing this folder would show the home. */
-function holds(folder: string, home: string): boolean {
+export function holds(folder: string, home: string): boolean {
   return home === folder || `${home}${sep}`.startsWith(folder.endsWith(sep) ? folder : `${folder}${sep}`);
 }
