@@ -80,6 +80,7 @@ export function seatFor(more: Partial<CliSeat> = {}): CliSeat {
     model: fakeModel,
     protocol: 'messages',
     modelName: null,
+    modelId: null,
     maxTurns: null,
     maxUsd: null,
     timeoutMs: 60_000,
