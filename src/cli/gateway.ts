@@ -26,7 +26,7 @@ export function spentInEval({ spend, preflight }: Pick<EvalState, 'spend' | 'pre
 export type Bounded = {
   readonly limits: Limits;
   readonly spent: () => SpentInAll;
-  /** Hears of each rollout that the log has counted, by its key. */
+  /** Hears of each rollout, and each run of an agent as the optimizer, that the log has counted, by its key. */
   readonly onCounted: (listener: (key: string) => void) => void;
 };
 

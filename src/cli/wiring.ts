@@ -143,6 +143,7 @@ export async function wiredEval(
 
 function tellCounted(event: LoggedEvent, listener: (key: string) => void): void {
   if (event.type === 'rollout.finished' || event.type === 'rollout.cancelled') listener(event.key);
+  if (event.type === 'model.called' && event.key !== undefined) listener(event.key);
 }
 
 type WiredBackend = Pick<Wired, 'rollouts' | 'gateway' | 'asksTarget'> & { readonly target: Model | null };

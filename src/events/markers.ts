@@ -38,9 +38,13 @@ const warningRaised = z.object({
   fix: z.string(),
 });
 const concurrencyChanged = z.object({ type: z.literal('concurrency.changed'), workers: z.number().int().positive() });
-/** One call of a model outside a rollout; `problem` null = it answered. `preflight`: a short one before the work began. */
+/**
+ * One call of a model outside a rollout, or one run of an agent that has a `key`; `problem` null = it answered.
+ * `preflight`: a short one before the work began.
+ */
 const modelCalled = z.object({
   type: z.literal('model.called'),
+  key: z.string().optional(),
   role: z.enum(['optimizer', 'target']),
   model: z.string(),
   problem: z.string().nullable(),

@@ -33,7 +33,9 @@ describe('a hand-in', () => {
       usage: perRun,
       durationMs: 15,
     });
-    expect(calls).toEqual([{ model: 'scripted (some/model)', usage: perRun, durationMs: 5, problem: null }]);
+    expect(calls).toEqual([
+      { model: 'scripted (some/model)', key: 'reflection 1/0.1', usage: perRun, durationMs: 5, problem: null },
+    ]);
     expect(a.runs.map((r) => [r.handInName, r.timeoutMs])).toEqual([['proposal.json', 900_000]]);
   });
 
@@ -140,6 +142,9 @@ describe('a second run', () => {
     const mayCall = () => false;
     const good = await agentReflects(agent(writes(handInText(edit(), missing))), {}, { mayCall });
     expect(good.result).toMatchObject({ kind: 'proposal', proposal: { edits: [edit(), missing] } });
+    const cut = await agentReflects(agent({ kind: 'limit', usage: perRun }));
+    expect(cut.result).toMatchObject({ kind: 'unusable', detail: expect.stringContaining('a limit is spent') });
+    expect(cut.calls).toMatchObject([{ usage: perRun, problem: expect.stringContaining('a limit of the session') }]);
     const bad = await agentReflects(agent(writesNothing()), {}, { mayCall });
     expect(bad.result).toMatchObject({ kind: 'unusable', detail: expect.stringContaining('a limit is spent') });
   });
@@ -151,7 +156,13 @@ describe('what is no hand-in', () => {
     const { result, calls } = await agentReflects(agent(broken));
     expect(result).toEqual({ kind: 'failed', failure: failure(retryable) });
     expect(calls).toEqual([
-      { model: 'scripted (some/model)', usage: perRun, durationMs: 5, problem: 'no more processes' },
+      {
+        model: 'scripted (some/model)',
+        key: 'reflection 1/0.1',
+        usage: perRun,
+        durationMs: 5,
+        problem: 'no more processes',
+      },
     ]);
   });
 

@@ -6,7 +6,7 @@ import { addUsage, noUsage, type Usage, unknownUsage } from '../ports/usage.ts';
 import { shownBeginning } from '../process/half-words.ts';
 import type { CallRoom } from './calls.ts';
 
-/** What a run came to. `nothing` = it left no file that can be read; `limit` = it was not made, since a limit is spent. */
+/** What a run came to. `nothing` = it left no file that can be read; `limit` = a limit is spent: it was not made, or cut. */
 export type Ran =
   | { readonly kind: 'file'; readonly text: string }
   | { readonly kind: 'nothing'; readonly problem: string }
@@ -52,7 +52,7 @@ export class AgentRuns {
 
   private async ran(task: Omit<AgentTask, 'timeoutMs'>, signal: AbortSignal): Promise<Ran> {
     signal.throwIfAborted();
-    const report = this.reporter();
+    const report = this.reporter(task.key);
     // a stop is told on the spot: when the agent has wound down, nobody may be there to hear of it
     const stopped = () => report(unknownUsage, 'stopped before it had handed in');
     signal.addEventListener('abort', stopped, { once: true });
@@ -83,6 +83,9 @@ export class AgentRuns {
       case 'failed':
         report(end.usage, end.failure.what);
         return { kind: 'failed', failure: end.failure };
+      case 'limit':
+        report(end.usage, 'a limit of the session was reached before it had handed in');
+        return { kind: 'limit' };
       case 'cancelled':
         report(end.usage, 'stopped before it had handed in');
         return { kind: 'nothing', problem: 'it was stopped' };
@@ -98,11 +101,11 @@ export class AgentRuns {
     return `${how} ${name} was written${last === '' ? '' : ` (its last words: “${last}”)`}`;
   }
 
-  private reporter(): Report {
+  private reporter(key: string): Report {
     const startedAt = this.o.now();
     return (usage, problem) => {
       this.spent = addUsage(this.spent, usage);
-      this.options.onCall({ model: this.tasks.id, usage, durationMs: this.o.now() - startedAt, problem });
+      this.options.onCall({ model: this.tasks.id, key, usage, durationMs: this.o.now() - startedAt, problem });
     };
   }
 }

@@ -46,6 +46,8 @@ export type AgentTaskEnd =
       readonly problem: string | null;
     }
   | { readonly kind: 'failed'; readonly failure: Failure; readonly usage: Usage }
+  /** A limit of the session let it get no further, and nothing was handed in. */
+  | { readonly kind: 'limit'; readonly usage: Usage }
   | { readonly kind: 'cancelled'; readonly usage: Usage };
 
 /** An agent as something that can be given work. `perform…` is paid. */

@@ -61,9 +61,11 @@ export type ProposalResult =
   | { readonly kind: 'unusable'; readonly detail: string; readonly usage: Usage; readonly durationMs: number }
   | { readonly kind: 'failed'; readonly failure: Failure };
 
-/** One call of the optimizer's model, as it ended. `problem` null = it answered. */
+/** One call of the optimizer's model, or one run of an agent in its place, as it ended. `problem` null = it answered. */
 export type ModelCall = {
   readonly model: string;
+  /** Names the run of an agent, as at the gateway. */
+  readonly key?: string;
   readonly usage: Usage;
   readonly durationMs: number;
   readonly problem: string | null;

@@ -113,12 +113,20 @@ class CallsTold {
 
   constructor(private readonly live: Live) {}
 
-  tell({ model, usage, durationMs, problem }: ModelCall): void {
+  tell({ model, key, usage, durationMs, problem }: ModelCall): void {
     const { live } = this;
     live.ledger.spending.add(usage, 'call');
     const write = (text: string | null): void => {
       const whole = Math.round(durationMs);
-      live.journal.append({ type: 'model.called', role: 'optimizer', model, problem: text, usage, durationMs: whole });
+      live.journal.append({
+        type: 'model.called',
+        ...(key === undefined ? {} : { key }),
+        role: 'optimizer',
+        model,
+        problem: text,
+        usage,
+        durationMs: whole,
+      });
     };
     // one that is stopped is told on the spot, in words of this program
     if (problem === null || live.signal.aborted) {

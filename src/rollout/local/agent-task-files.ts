@@ -3,6 +3,7 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { type AgentTask, type HandedIn, MOST_HANDED_IN_BYTES } from '../../ports/agent-task.ts';
 import { errorCode, isSystemRefusal } from '../../process/system-refusal.ts';
+import type { Folders } from './folders.ts';
 import { plainFile } from './plain-file.ts';
 
 /** Names of the two folders in an agent's workspace. */
@@ -28,9 +29,9 @@ export async function layOut(task: Pick<AgentTask, 'files'>, workspace: string):
  * Reads what an agent left to hand in, when nothing of it runs any more: a plain file of bounded size in a plain folder;
  * no link is followed and nothing that never ends is opened. Throws where the system has no room.
  */
-export function readHandedIn(workspace: string, name: string): HandedIn {
+export function readHandedIn({ root, workspace }: Pick<Folders, 'root' | 'workspace'>, name: string): HandedIn {
   const folder = join(workspace, HAND_IN_FOLDER);
-  for (const path of [workspace, folder]) {
+  for (const path of [root, workspace, folder]) {
     const kind = kindOf(path);
     if (kind === null) return { kind: 'missing' };
     if (kind !== 'folder') return refused(`the folder that it should lie in was replaced by ${named[kind]}`);

@@ -10,7 +10,8 @@ import type { Agent, AgentRun } from '../agents/agent.ts';
 import { createSelfCheckAgent } from '../self-check-agent.ts';
 import { type AgentTasksOptions, createAgentTasks } from './agent-tasks.ts';
 import type { LocalBench } from './bench-fixture.ts';
-import { makeLocalBench } from './bench-fixture.ts';
+import { makeLocalBench, ownFolders } from './bench-fixture.ts';
+import { describeWalled, walled } from './sandbox-fixture.ts';
 
 const files = { 'RULES.md': 'Say hello.\n', 'failing/a.md': 'It failed.\n' } as const;
 const never = () => new AbortController().signal;
@@ -42,6 +43,12 @@ async function withTasks(
     unsandboxedAllowed: true,
     hostEnv: { ...process.env, SOME_API_KEY: bench.secret },
     tempRoot: bench.tempRoot,
+    sandbox: ownFolders,
+    network: 'off',
+    show: [],
+    hide: [],
+    limits: null,
+    relay: null,
     gateway: null,
     agentLimits: { requests: null, tokens: null, usd: null },
     modelTokens: { context: null, output: null },
@@ -56,11 +63,11 @@ async function withTasks(
   }
 }
 
-const endOf = (text: string, more: Partial<AgentTask> = {}) => {
+const endOf = (text: string, more: Partial<AgentTask> = {}, options: Partial<AgentTasksOptions> = {}) => {
   let end: AgentTaskEnd | null = null;
   return withTasks(async (perform) => {
     end = await perform(script(text, more));
-  }).then(() => end);
+  }, options).then(() => end);
 };
 
 describe('an agent that is given work', () => {
@@ -249,6 +256,57 @@ describe('what keeps it from its work', () => {
   });
 });
 
+describeWalled('within the walls of this machine', () => {
+  const within = (text: string, more: Partial<AgentTask> = {}) => endOf(text, more, walled);
+
+  test('it finds the material and hands in, at places that say nothing of this machine', async () => {
+    const end = await within('cat "$M/RULES.md" "$M/failing/a.md" > "$H"; echo "$M $H"');
+    expect(end).toMatchObject({
+      exit: 'finished',
+      handedIn: { kind: 'text', text: 'Say hello.\nIt failed.\n' },
+      finalText: '/app/material /app/hand-in/proposal.json\n',
+      problem: null,
+    });
+  });
+
+  test('it can’t change the material, whatever it tries, and reaches no network and nothing of this machine', async () => {
+    const tries = [
+      'chmod -R u+w "$M"; echo changed > "$M/RULES.md"; rm -rf "$M/failing"; mv "$M" "$M-2"',
+      'cat "$M/RULES.md"; ls "$M"',
+      `ls '${import.meta.dir}' ~root/.ssh`,
+      'cut -s -d: -f1 /proc/net/dev',
+      'env | grep -c KEY',
+    ];
+    const end = await within(`{ ${tries.join('; ')}; } > "$H" 2> /dev/null`);
+    expect(end).toMatchObject({ handedIn: { text: 'Say hello.\nRULES.md\nfailing\n    lo\n0\n' }, problem: null });
+  });
+
+  test.each([
+    ['ln -s /etc/passwd "$H"', 'it is a link, which is not followed'],
+    ['mkfifo "$H"', 'it is neither a file nor a folder'],
+    ['rmdir "$D"; ln -s /etc "$D"', 'the folder that it should lie in was replaced by a link, which is not followed'],
+  ])('what is no plain file is not read: %s', async (text, why) => {
+    expect(await within(text)).toMatchObject({ kind: 'ended', handedIn: { kind: 'refused', why } });
+  });
+
+  test('what it leaves running goes with the walls; a hang ends at the deadline', async () => {
+    const daemon = `setsid bash -c 'while :; do sleep 0.02; echo more >> '"$H"'; done' > /dev/null 2>&1 &`;
+    expect(await within(`${daemon}\nuntil [ -s "$H" ]; do sleep 0.01; done`)).toMatchObject({
+      handedIn: { kind: 'text' },
+      problem: null,
+    });
+    expect(await within('while :; do sleep 0.02; done', { timeoutMs: 400 })).toMatchObject({
+      exit: 'timeout',
+      handedIn: { kind: 'missing' },
+    });
+  });
+
+  test('more than it may write is named', async () => {
+    const end = await within('echo "{}" > "$H"; while :; do cat /dev/zero | head -c 15M > "$TMPDIR/$RANDOM"; done');
+    expect(end).toMatchObject({ handedIn: { kind: 'text' }, problem: expect.stringMatching(/MB/) });
+  });
+});
+
 describe('with a gateway', () => {
   const usage: Usage = { inputTokens: 900, outputTokens: 40, costUsd: 0.2, requests: 4 };
   const through = (seen: Partial<GatewayReport>, isStopped = false) => {
@@ -296,6 +354,10 @@ describe('with a gateway', () => {
     await withTasks(async (perform) => {
       expect(await perform(script(':'))).toEqual({ kind: 'failed', failure, usage });
     }, refused.more);
+    const spent = through({ stop: { kind: 'limit', limit: 'tokens', of: 'session' } }, true);
+    await withTasks(async (perform) => {
+      expect(await perform(script(':'))).toEqual({ kind: 'limit', usage });
+    }, spent.more);
     const limited = through({ stop: { kind: 'limit', limit: 'requests', of: 'rollout' } }, true);
     await withTasks(async (perform) => {
       expect(await perform(script(':'))).toMatchObject({

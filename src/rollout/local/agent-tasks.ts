@@ -1,47 +1,37 @@
-import { realpathSync } from 'node:fs';
 import { join } from 'node:path';
 import type { AgentTask, AgentTaskEnd, AgentTasks } from '../../ports/agent-task.ts';
 import { type Failure, fail } from '../../ports/failure.ts';
 import type { UnscoredReason } from '../../ports/outcome.ts';
 import type { FolderTask } from '../../ports/task.ts';
 import { noUsage, type Usage } from '../../ports/usage.ts';
-import type { AgentEnd } from '../agents/agent.ts';
+import { type AgentEnd, noNeeds } from '../agents/agent.ts';
 import { cutText, placesNamed } from '../trajectory.ts';
 import { HAND_IN_FOLDER, layOut, MATERIAL_FOLDER, readHandedIn } from './agent-task-files.ts';
-import { reapRollout, removeFolder } from './clean.ts';
-import { cleanEnvironment, markName } from './environment.ts';
 import { diskFull, failureOf, failureToStart, isDiskFull } from './errors.ts';
-import { type Folders, placesOf } from './folders.ts';
-import type { LaunchContext } from './launch.ts';
+import { placesOf } from './folders.ts';
 import { modelSeat, told, witnessed } from './model-seat.ts';
 import type { LocalOptions } from './options.ts';
-import { makeFolders } from './prepare.ts';
-import { runAgent } from './run.ts';
+import { noConsent } from './preflight.ts';
+import { clear, type Raised, raise } from './raised.ts';
+import { type AgentOutcome, runAgent } from './run.ts';
+import { makePlaceholders } from './stand.ts';
+import type { WallOptions } from './walls.ts';
 
 /** The parts of the local backend by which an agent is run, whatever its work is. */
-export type AgentTasksOptions = Pick<
-  LocalOptions,
-  | 'agent'
-  | 'sessionId'
-  | 'unsandboxedAllowed'
-  | 'hostEnv'
-  | 'tempRoot'
-  | 'gateway'
-  | 'agentLimits'
-  | 'modelTokens'
-  | 'graceMs'
-> & {
-  /** Agent and model as people name them. */
-  readonly id: string;
-};
+export type AgentTasksOptions = WallOptions &
+  Pick<LocalOptions, 'agent' | 'sessionId' | 'unsandboxedAllowed' | 'agentLimits' | 'modelTokens' | 'graceMs'> & {
+    /** Agent and model as people name them. */
+    readonly id: string;
+  };
 
-const defaultGraceMs = 2_000;
+/** Where the agent works, as tasks have it that say nothing else. */
+const workdir = '/app';
 /** Characters of the agent's last words that are handed on. */
 const longestFinalText = 4_000;
 
 /**
- * The agent of the local backend as something that can be given work: it runs as in a rollout, in fresh folders under the
- * same mark, without a task's files, a skill or a verifier. Agent and walls are looked at by the backend's own `preflight`.
+ * The agent of the local backend as something that can be given work: it runs as in a rollout, in fresh folders within the
+ * same walls, without a task's files, a skill or a verifier. The backend's own `preflight` looks at agent and walls.
  */
 export function createAgentTasks(options: AgentTasksOptions): AgentTasks {
   return {
@@ -49,58 +39,50 @@ export function createAgentTasks(options: AgentTasksOptions): AgentTasks {
     preflight: async () => [],
     async performAgentTask(task, { signal }) {
       if (signal.aborted) return { kind: 'cancelled', usage: noUsage };
-      if (!options.unsandboxedAllowed) return { kind: 'failed', failure: noConsent(), usage: noUsage };
-      let folders: Folders;
-      const sinceMs = Date.now();
+      const unasked = options.unsandboxedAllowed ? null : noConsent(options.sandbox);
+      if (unasked !== null) {
+        const { failure } = fail('preflight', unasked.what, 'backend local', unasked.fix);
+        return { kind: 'failed', failure, usage: noUsage };
+      }
+      let raised: Raised;
       try {
-        folders = await makeFolders(realpathSync(options.tempRoot), options.sessionId, task.key);
+        raised = await raise(options, { key: task.key, workdir, signal });
       } catch (error) {
         return { kind: 'failed', failure: failureToStart(error, options.tempRoot), usage: noUsage };
       }
-      const context: LaunchContext = {
-        mark: {
-          name: markName,
-          match: 'exact',
-          value: `${options.sessionId}/${task.key}`,
-          places: [{ folder: folders.root, sinceMs }],
-        },
-        cancelled: signal,
-        graceMs: options.graceMs ?? defaultGraceMs,
-      };
-      const end = await performed(options, task, folders, context);
-      const left = await cleaned(context, folders);
+      const end = await performed(options, task, raised);
+      const left = await clear(raised);
       if (end.kind !== 'ended' || left === null) return end;
-      return { ...end, problem: joined(end.problem, left) };
+      return { ...end, problem: end.problem === null ? left : `${end.problem} ${left}` };
     },
   };
 }
 
-/** The run between its folders' making and their removal. Never rejects. */
-async function performed(
-  options: AgentTasksOptions,
-  task: AgentTask,
-  folders: Folders,
-  context: LaunchContext,
-): Promise<AgentTaskEnd> {
+/** What stands between the making of its folders and their removal. Never rejects. */
+async function performed(options: AgentTasksOptions, task: AgentTask, raised: Raised): Promise<AgentTaskEnd> {
+  const { walls, context } = raised;
+  const { folders } = walls;
   let usage: Usage = noUsage;
   try {
     await layOut(task, folders.workspace);
-    const ran = await run(options, task, folders, context);
+    const ran = await run(options, task, raised);
     usage = ran.usage;
     // what is read is what the agent left: nothing of it runs any more
-    const leftovers = await reapRollout(context.mark);
+    const leftovers = await walls.reap(context.mark);
     if (context.cancelled.aborted) return { kind: 'cancelled', usage };
-    const handedIn = readHandedIn(folders.workspace, task.handInName);
-    if (handedIn.kind !== 'text' && ran.failure !== null) return { kind: 'failed', failure: ran.failure, usage };
-    if (handedIn.kind !== 'text' && (await isDiskFull(folders.root)))
+    const handedIn = readHandedIn(folders, task.handInName);
+    const gotNothing = handedIn.kind !== 'text';
+    if (gotNothing && ran.isOverLimit) return { kind: 'limit', usage };
+    if (gotNothing && ran.failure !== null) return { kind: 'failed', failure: ran.failure, usage };
+    if (gotNothing && (await isDiskFull(folders.root)))
       return { kind: 'failed', failure: diskFull(options.tempRoot).failure, usage };
     const named = placesNamed(placesOf(folders));
     const notes = [
       ...ran.notes,
-      ...(handedIn.kind === 'text' && ran.failure !== null ? [`${ran.failure.what}.`] : []),
+      ...(ran.failure === null ? [] : [`${ran.failure.what}.`]),
       ...(leftovers.length === 0 ? [] : [`What it had left running was ended: ${leftovers.join(', ')}.`]),
     ].map(named);
-    const finalText = cutText(named(ran.end.finalText), longestFinalText).text;
+    const finalText = cutText(named(ran.finalText), longestFinalText).text;
     const problem = notes.length === 0 ? null : notes.join(' ');
     return { kind: 'ended', exit: ran.exit, handedIn, finalText, usage, problem };
   } catch (error) {
@@ -111,58 +93,73 @@ async function performed(
   }
 }
 
-type Ran = {
-  readonly end: AgentEnd;
-  readonly exit: AgentEnd['exit'];
-  readonly usage: Usage;
+type Ran = Pick<AgentEnd, 'exit' | 'finalText' | 'usage'> & {
   /** Why there may be no hand-in, where it was the machinery; null = it was not. */
   readonly failure: Failure | null;
+  /** A limit of the session let it get no further. */
+  readonly isOverLimit: boolean;
   /** What was noticed on the way, in sentences. */
   readonly notes: readonly string[];
 };
 
-async function run(
-  options: AgentTasksOptions,
-  task: AgentTask,
-  folders: Folders,
-  context: LaunchContext,
-): Promise<Ran> {
-  const { agent } = options;
+async function run(options: AgentTasksOptions, task: AgentTask, { walls, context }: Raised): Promise<Ran> {
+  const { agent, sandbox } = options;
+  const { folders, places } = walls;
+  const needs = (await agent.needs?.()) ?? noNeeds;
+  const material = { from: join(folders.workspace, MATERIAL_FOLDER), to: join(places.workspace, MATERIAL_FOLDER) };
+  const view = walls.agentView({ readOnly: [material], needs, callsModel: agent.speaks !== undefined });
+  makePlaceholders(folders.root, sandbox.placeholders(view));
   const at = modelSeat(options, {
     rollout: task.key,
     skill: null,
     folders,
     signal: context.cancelled,
-    origin: null,
+    origin: sandbox.gatewayOrigin(view),
   });
   const instruction = task.instruction({
-    material: join(folders.workspace, MATERIAL_FOLDER),
-    handIn: join(folders.workspace, HAND_IN_FOLDER, task.handInName),
+    material: material.to,
+    handIn: join(places.workspace, HAND_IN_FOLDER, task.handInName),
   });
+  const watch = await walls.watch();
   const ran = await runAgent(
     agent,
     {
-      workspace: folders.workspace,
-      home: folders.home,
-      host: { workspace: folders.workspace, home: folders.home, logDir: folders.agentLogs },
+      ...walls.seat(),
       model: at?.model ?? null,
       skillDir: null,
       instruction,
-      logDir: folders.agentLogs,
-      env: cleanEnvironment(options.hostEnv, {}, folders),
+      env: walls.environment(view, {}, needs.path),
       task: asTask(task, instruction),
       timeoutMs: task.timeoutMs,
     },
-    context,
+    walls.enter(context, view, watch),
     at?.lease ?? null,
+    watch?.over ?? null,
   ).finally(() => at?.lease.close());
+  const reached = (await watch?.end()) ?? [];
   const seen = at === null ? told(ran.end) : witnessed(ran.end, at, false);
+  const stop = at?.lease.report().stop ?? null;
+  const isOverLimit = stop !== null && stop.kind === 'limit' && stop.of === 'session';
   const exit = (end: AgentEnd) => (ran.timedOut ? 'timeout' : end.exit);
-  if (seen.kind === 'failed')
-    return { end: ran.end, exit: exit(ran.end), usage: seen.usage, failure: seen.failure, notes: [] };
+  if (seen.kind === 'failed') {
+    const { failure, usage } = seen;
+    return { exit: exit(ran.end), finalText: ran.end.finalText, usage, failure, isOverLimit, notes: reached };
+  }
   const { end } = seen;
-  const noted = end.steps.slice(ran.end.steps.length).flatMap((step) => (step.kind === 'note' ? [step.text] : []));
-  return { end, exit: exit(end), usage: end.usage, failure: failureIn(end, agent.name), notes: noted };
+  const notes = [...reached, ...addedNotes(ran, end)];
+  return {
+    exit: exit(end),
+    finalText: end.finalText,
+    usage: end.usage,
+    failure: failureIn(end, agent.name),
+    isOverLimit,
+    notes,
+  };
+}
+
+/** What the gateway had to say of an agent's end. */
+function addedNotes({ end: { steps } }: AgentOutcome, end: AgentEnd): readonly string[] {
+  return end.steps.slice(steps.length).flatMap((step) => (step.kind === 'note' ? [step.text] : []));
 }
 
 /** What an agent's trouble amounts to where it handed nothing in; null = it had none. */
@@ -191,34 +188,9 @@ function asTask({ key, timeoutMs }: AgentTask, instruction: string): FolderTask 
     agentTimeoutSec: timeoutMs / 1000,
     shouldTrigger: null,
     verifierTimeoutSec: 0,
-    workdir: '/app',
+    workdir,
     commands: [],
     env: { environment: {}, verifier: {}, solution: {} },
     hasSolution: false,
   };
-}
-
-function noConsent(): Failure {
-  const what = 'the agent that proposes edits would run without a sandbox, as you';
-  return fail('preflight', what, 'backend local', 'allow it with --allow-unsandboxed').failure;
-}
-
-/** Ends and removes all that is left; what could not be, for people, null = nothing. The next start tries it again. */
-async function cleaned(context: LaunchContext, folders: Folders): Promise<string | null> {
-  let running: string | null = null;
-  try {
-    await reapRollout(context.mark);
-  } catch (error) {
-    running = `What it left running could not be looked for: ${(error as Error).message}.`;
-  }
-  const left = await removeFolder(folders.root);
-  return joined(
-    running,
-    left === null ? null : `Its folder could not be removed: ${left}. The next start tries again.`,
-  );
-}
-
-function joined(...parts: readonly (string | null)[]): string | null {
-  const said = parts.filter((part) => part !== null);
-  return said.length === 0 ? null : said.join(' ');
 }

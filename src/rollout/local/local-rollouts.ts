@@ -1,4 +1,3 @@
-import { realpathSync } from 'node:fs';
 import type { AgentTasks } from '../../ports/agent-task.ts';
 import { type Failure, fail } from '../../ports/failure.ts';
 import type { Outcome } from '../../ports/outcome.ts';
@@ -9,20 +8,16 @@ import type { Agent } from '../agents/agent.ts';
 import { reportsOf } from '../report-queue.ts';
 import { cutText, normalizedTrajectory, type Place, placesNamed, type RawTrajectory } from '../trajectory.ts';
 import { createAgentTasks } from './agent-tasks.ts';
-import { removeFolder, sweepSession } from './clean.ts';
-import { markName } from './environment.ts';
+import { sweepSession } from './clean.ts';
 import { failureToStart } from './errors.ts';
 import { type Folders, placesOf } from './folders.ts';
 import { isWorthKeeping, Keeper } from './keep.ts';
 import type { LocalOptions, WorkspaceCopy } from './options.ts';
 import { performWork, type Work } from './perform.ts';
 import { localPreflight, noConsent } from './preflight.ts';
-import { makeFolders } from './prepare.ts';
-import { type RolloutContext, RolloutWalls } from './walls.ts';
+import { clear, type Raised, raise } from './raised.ts';
 
 type PerformOptions = { readonly signal: AbortSignal; readonly onProgress?: (progress: RolloutProgress) => void };
-
-const defaultGraceMs = 2_000;
 
 /**
  * Task folders on this host without a container: fresh folders for each rollout, a clean environment, the walls of the
@@ -78,28 +73,17 @@ export class LocalRollouts implements Rollouts {
     const copies = () => this.#copiesOf(request.task);
 
     let versions: Readonly<Record<string, string>>;
-    let walls: RolloutWalls;
-    const sinceMs = Date.now();
+    let raised: Raised;
     try {
       versions = await this.versions();
-      walls = await this.#raise(request.task, key);
+      raised = await raise(this.#options, { key, workdir: request.task.workdir, signal });
     } catch (error) {
       return { kind: 'failed', key, failure: failureToStart(error, this.#options.tempRoot) };
     }
-    const { folders } = walls;
-    const context: RolloutContext = {
-      mark: {
-        name: markName,
-        match: 'exact',
-        value: `${this.#options.sessionId}/${key}`,
-        places: [{ folder: folders.root, sinceMs }],
-      },
-      cancelled: signal,
-      graceMs: this.#options.graceMs ?? defaultGraceMs,
-    };
-    const work = await performWork({ request, folders, context, walls, options: this.#options, copies, onPhase });
+    const { folders } = raised.walls;
+    const work = await performWork({ request, folders, ...raised, options: this.#options, copies, onPhase });
     onPhase('clean');
-    const problems = [await this.#keep(work, folders, request), await clean(context, walls)];
+    const problems = [await this.#keep(work, folders, request), await clear(raised)];
 
     switch (work.kind) {
       case 'cancelled':
@@ -126,17 +110,6 @@ export class LocalRollouts implements Rollouts {
     return problem === null ? null : `The workspace of this rollout was not kept: ${problem}.`;
   }
 
-  /** Folders and walls of a rollout; both or, on an error, none. */
-  async #raise(task: FolderTask, key: string): Promise<RolloutWalls> {
-    const folders = await makeFolders(this.#tempRoot(), this.#options.sessionId, key);
-    try {
-      return RolloutWalls.raise(this.#options, { folders, workdir: task.workdir });
-    } catch (error) {
-      await removeFolder(folders.root);
-      throw error;
-    }
-  }
-
   /** Why this rollout must not be started at all; null = it may. */
   #refusal(request: RolloutRequest): Failure | null {
     const { agent, sandbox, unsandboxedAllowed } = this.#options;
@@ -158,11 +131,6 @@ export class LocalRollouts implements Rollouts {
     asked.catch(() => this.#copies.delete(task.hash));
     return asked;
   }
-
-  /** Agents see the real path of their folders, whatever links lead there. */
-  #tempRoot(): string {
-    return realpathSync(this.#options.tempRoot);
-  }
 }
 
 function isOfFolder(request: RolloutRequest): request is RolloutRequest<FolderTask> {
@@ -172,22 +140,6 @@ function isOfFolder(request: RolloutRequest): request is RolloutRequest<FolderTa
 function notAFolder(task: string): Failure {
   const what = 'this task is an entry of a prompt pack, and the backend local runs task folders';
   return fail('config', what, `task ${task}`, 'set "backend": "chat"').failure;
-}
-
-/** Ends and removes all that is left. Returns what could not be, for people; the next `sweep` tries again. */
-async function clean(context: RolloutContext, walls: RolloutWalls): Promise<string | null> {
-  let running: string | null = null;
-  try {
-    await walls.reap(context.mark);
-  } catch (error) {
-    running = `What this rollout left running could not be looked for: ${(error as Error).message}.`;
-  }
-  walls.fall();
-  const left = await removeFolder(walls.folders.root);
-  const folder =
-    left === null ? null : `The folder of this rollout could not be removed: ${left}. The next start tries it again.`;
-  const problems = [running, folder].filter((problem) => problem !== null);
-  return problems.length === 0 ? null : problems.join(' ');
 }
 
 function keptTrajectory(raw: RawTrajectory | null, places: readonly Place[], problems: readonly (string | null)[]) {
