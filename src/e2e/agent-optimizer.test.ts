@@ -1,6 +1,7 @@
 import { afterAll, describe, expect, test } from 'bun:test';
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { kindOf } from '../events/events.ts';
+import { describeWalled } from '../rollout/local/sandbox-fixture.ts';
 import { expectFailure, jsonOf, type LogLine, Place, removePlaces, until } from './binary.ts';
 import { HarborSession, target, targetProposes } from './harbor-model.ts';
 import { base } from './hello-harbor.ts';
@@ -188,6 +189,30 @@ describe('a hostile agent as optimizer', () => {
     expect(problems(own)).toEqual([expect.stringMatching(/^What it had left running was ended: process \d+ \(bash/)]);
     expect(own.place.leftovers('session')).toEqual([]);
     expect(own.sources).toBe(before);
+  });
+});
+
+describeWalled('within a sandbox', () => {
+  test('it optimizes as outside, and reaches nothing but its material, which it can’t change', async () => {
+    const own = letters(
+      `{ chmod -R u+w "$M"; echo '{"edits": []}' > "$M/RULES.md"; rm -rf "$M/failing"; } 2> /dev/null
+       ls "$M/failing" OUTSIDE '${import.meta.dir}' /tests /solution > seen 2> /dev/null
+       echo "$(cat seen | tr '\\n' ' ')" "$(cut -s -d: -f1 /proc/net/dev | tr -d ' \\n')" > OUTSIDE/seen
+       proposal=\${proposal/What is missing./$(tr '\\n' ' ' < seen) $(cut -s -d: -f1 /proc/net/dev | tr -d ' \\n')}
+       setsid sleep 300 > /dev/null 2>&1 &
+       ${handsIn}`,
+      { sandbox: undefined, allowUnsandboxed: false },
+    );
+    const before = own.sources;
+    await own.succeed(['run', 'session', '--yes']);
+    expect(own.place.read('session/best_skill.md')).toBe(bestSkill);
+    const summaries = answers(own).map((a) => (a as { proposal: { summary: string } }).proposal.summary);
+    expect(summaries).toEqual([expect.stringMatching(/^\S*failing: sign-for-bo\.md stamp-for-ada\.md +lo$/)]);
+    expect(problems(own)).toEqual([null]);
+    expect(existsSync(own.place.path('outside', 'seen'))).toBe(false);
+    expect(own.place.leftovers('session')).toEqual([]);
+    expect(own.sources).toBe(before);
+    expect((await own.succeed(['verify', 'session'])).code).toBe(0);
   });
 });
 
