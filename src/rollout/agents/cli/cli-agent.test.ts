@@ -217,6 +217,7 @@ describe('a login', () => {
     env: { FAKE_TOKEN: secret },
     homeFiles: { '.fake/auth.json': `{"token":"${secret}"}` },
     secrets: [secret],
+    logIn: '`fake login`',
     where: 'FAKE_TOKEN',
     expiresMs: null,
   };
@@ -257,7 +258,36 @@ describe('a login', () => {
     const { failure } = await agent.run(runIn(dir, { model: null }));
     expect(failure).toMatchObject({ code: 'quota', retryable: true });
     expect(failure?.what).toContain('used up until 2026-12-01 03:18 UTC');
-    expect(failure?.fix).toContain('wait until 2026-12-01 03:18 UTC');
+    expect(failure?.retryAt).toBe('2026-12-01T03:17:43.000Z');
+  });
+
+  test('one that is refused names what makes a new one', async () => {
+    const { agent, dir } = byLogin('exit 1', { parse: reads({ trouble: { kind: 'auth', detail: '401' } }) });
+    const { failure } = await agent.run(runIn(dir, { model: null }));
+    expect(failure).toMatchObject({ code: 'auth', what: 'the login of fake-agent is refused (401)' });
+    expect(failure?.fix).toContain('`fake login`');
+  });
+
+  test('the way out of this machine is given to it alone', async () => {
+    const variables = { HTTPS_PROXY: 'http://proxy:1', NODE_EXTRA_CA_CERTS: '/etc/own.pem', OTHER: 'x' };
+    const script = 'echo "$HTTPS_PROXY|$NODE_EXTRA_CA_CERTS|$OTHER"; echo END';
+    const own = agentOf(script, { login: async () => login }, { login: 'subscription', variables });
+    expect((await own.agent.run(runIn(own.dir, { model: null }))).finalText).toBe(
+      'http://proxy:1|/etc/own.pem|\nEND\n',
+    );
+    expect((await own.agent.needs?.())?.show).toContain('/etc/own.pem');
+    const keyed = agentOf(script, {}, { variables });
+    expect((await keyed.agent.run(runIn(keyed.dir))).finalText).toBe('||\nEND\n');
+    expect((await keyed.agent.needs?.())?.show).not.toContain('/etc/own.pem');
+  });
+
+  test('a key that the agent would take in its place is refused', async () => {
+    const { agent, dir } = byLogin('exit 1', { name: 'codex' });
+    const env = { PATH: '/usr/bin:/bin', CODEX_API_KEY: 'x' };
+    expect(await failureOf(agent.run(runIn(dir, { model: null, env })))).toMatchObject({
+      code: 'auth',
+      what: 'codex would use CODEX_API_KEY in place of its login',
+    });
   });
 
   test('what a model says of limits is no word of its service', async () => {
@@ -370,7 +400,14 @@ describe('before anything is spent', () => {
       where: 'auth.json',
       fix: 'log in',
     });
-    const taken = async () => ({ env: {}, homeFiles: {}, secrets: [], where: 'auth.json', expiresMs: 1796095063000 });
+    const taken = async () => ({
+      env: {},
+      homeFiles: {},
+      secrets: [],
+      logIn: '',
+      where: 'auth.json',
+      expiresMs: 1796095063000,
+    });
     const held = agentOf(
       'echo 2.4.0',
       { login: taken, ownLimits: ['requests'] },

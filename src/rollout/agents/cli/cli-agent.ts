@@ -1,7 +1,7 @@
 import { homedir } from 'node:os';
 import { basename, join } from 'node:path';
 import type { McpServer } from '../../../config/preloads.ts';
-import { fail } from '../../../ports/failure.ts';
+import { fail, SkilloptError } from '../../../ports/failure.ts';
 import { taskPath, whyNotStarted } from '../../why-not-started.ts';
 import type { Agent, AgentEnd, AgentNeeds, AgentRun } from '../agent.ts';
 import type { AgentSettings } from '../index.ts';
@@ -11,6 +11,8 @@ import { cliPreflight } from './cli-preflight.ts';
 import { findProgram } from './find-program.ts';
 import { writeHomeFiles } from './home-files.ts';
 import { InstalledCli } from './installed-cli.ts';
+import { besideFailure, keysBeside } from './logins/login-failures.ts';
+import { wayOut } from './logins/way-out.ts';
 import { readOutput, replaceOutput } from './output-file.ts';
 import { needsOf } from './program-needs.ts';
 import { saidNow, usedUp } from './used-up.ts';
@@ -38,7 +40,8 @@ function needs(kind: CliKind, settings: AgentSettings, installed: InstalledCli):
   const program = installed.find();
   if (program === null) return { show: [], path: [], network };
   const others = kind.alsoNeeds.flatMap(({ program: name }) => findProgram(name, settings.path) ?? []);
-  return { ...needsOf(program, others, hostHome(settings)), network };
+  const { show, path } = needsOf(program, others, hostHome(settings));
+  return { show: network ? [...show, ...wayOut(settings.variables).show] : show, path, network };
 }
 
 const hostHome = ({ variables }: AgentSettings): string => variables.HOME ?? homedir();
@@ -51,13 +54,14 @@ async function perform(
 ): Promise<AgentEnd> {
   const { words } = installed.demand();
   const login = run.model === null ? await loginFor(kind, settings, run) : null;
+  const out = login === null ? {} : wayOut(settings.variables).env;
   const seat = seatOf(kind, settings, run);
   const { args, env, homeFiles } = kind.launch(seat);
   await writeHomeFiles(run.host.home, { ...homeFiles, ...login?.homeFiles });
   const stdoutFile = join(run.host.logDir, `${kind.name}.stdout.jsonl`);
   const stderrFile = join(run.host.logDir, `${kind.name}.stderr.txt`);
   const end = await run.run([...words, ...args], {
-    env: { ...env, ...login?.env },
+    env: { ...out, ...env, ...login?.env },
     stdin: run.instruction,
     stdoutFile,
     stderrFile,
@@ -72,7 +76,7 @@ async function perform(
     end: end.cause === 'not-started' ? { ...end, detail: whyNotStarted(kind.program, end, ownPath) } : end,
     reading: login === null ? reading : withWindow(reading, run.env),
     stderr: output.stderr,
-    byLogin: login !== null,
+    logIn: login?.logIn ?? null,
     model: run.model?.id ?? seat.modelName,
   });
 }
@@ -94,6 +98,8 @@ async function loginFor(kind: CliKind, settings: AgentSettings, run: AgentRun): 
     throw fail('config', `${kind.name} is given no model`, where, 'add "model": "provider/model"');
   if (kind.login === null)
     throw fail('auth', `${kind.name} has no login that a rollout could be given`, where, 'set "login": "key"');
+  const keys = keysBeside(kind.name, Object.keys(run.env));
+  if (keys.length > 0) throw new SkilloptError(besideFailure(kind.name, keys, 'the variables of the rollout'));
   const login = await kind.login({
     hostHome: hostHome(settings),
     variables: settings.variables,

@@ -4,18 +4,18 @@ import type { TrajectoryStep } from '../../../ports/trajectory.ts';
 import type { ProcessEnd } from '../../../process/process-end.ts';
 import type { AgentEnd } from '../agent.ts';
 import type { CliKind, CliReading, CliTrouble } from './cli-kind.ts';
-import { momentWords } from './clock-words.ts';
+import { refusedFailure, usedUpFailure } from './logins/login-failures.ts';
 import { oneLine } from './trouble.ts';
 
 /** How a coding agent's process ended, and what its output says. */
 export type CliRun = {
-  readonly kind: Pick<CliKind, 'name' | 'program'>;
+  readonly kind: Pick<CliKind, 'name'>;
   readonly instruction: string;
   readonly end: ProcessEnd;
   readonly reading: CliReading;
   readonly stderr: string;
-  /** It is let in by its own login, and not by a key. */
-  readonly byLogin: boolean;
+  /** What makes a new login, where it is let in by one; null = it is let in by a key. */
+  readonly logIn: string | null;
   /** Names the model in messages; null = the agent's own choice. */
   readonly model: string | null;
 };
@@ -60,22 +60,19 @@ const stoppedAt = (limit: string): TrajectoryStep => ({ kind: 'note', text: `It 
 const setup = (detail: string) => ({ reason: 'agent-setup' as const, detail });
 
 function failureOf(kind: 'auth' | 'quota' | 'model-not-found', { detail, resetsAt }: CliTrouble, run: CliRun): Failure {
-  const { name, program } = run.kind;
+  const { name } = run.kind;
   const where = `agent ${name}`;
   const said = detail === '' ? '' : `: ${detail}`;
   switch (kind) {
     case 'auth':
-      return run.byLogin
-        ? fail('auth', `the login of ${name} is refused${said}`, where, `log in again with ${program}`).failure
+      return run.logIn !== null
+        ? refusedFailure(name, detail, run.logIn)
         : fail('auth', `the key is refused${said}`, where, 'check the key (the variable that keyEnv names)').failure;
-    case 'quota': {
-      if (!run.byLogin)
-        return fail('quota', `the account is used up${said}`, where, 'add credit or raise the limit at the provider')
-          .failure;
-      const until = resetsAt === undefined ? '' : ` until ${momentWords(Date.parse(resetsAt))}`;
-      const fix = `${until === '' ? 'wait until it is reset' : `wait${until}`}, then start it again: it goes on where it stopped`;
-      return fail('quota', `the login of ${name} is used up${until}${said}`, where, fix, { retryable: true }).failure;
-    }
+    case 'quota':
+      return run.logIn !== null
+        ? usedUpFailure(name, detail, resetsAt)
+        : fail('quota', `the account is used up${said}`, where, 'add credit or raise the limit at the provider')
+            .failure;
     case 'model-not-found':
       return fail('config', `${run.model ?? 'the model'} is not there${said}`, where, 'name a model that it has')
         .failure;

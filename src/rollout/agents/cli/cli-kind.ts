@@ -83,6 +83,8 @@ export type CliLogin = {
   readonly homeFiles: Readonly<Record<string, string>>;
   /** Values that must never be shown, those that the agent is not given among them. */
   readonly secrets: readonly string[];
+  /** What makes a new one, ready to be typed. */
+  readonly logIn: string;
   /** Where it was found, for people. */
   readonly where: string;
   /** Until when it holds, in milliseconds since 1970; null = it does not say. */

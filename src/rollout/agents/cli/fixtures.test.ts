@@ -220,7 +220,7 @@ const skillIn = (row: Row, scenario: string) => (scenario === 'no-skill' ? null 
 function endIn(row: Row, scenario: string) {
   const { stdout, stderr, end } = runOf(row.kind, scenario);
   const reading = row.kind.parse({ stdout, stderr, skillName: skillIn(row, scenario) });
-  const run = { kind: row.kind, instruction: 'DO IT', end, reading, stderr, byLogin: false, model: null };
+  const run = { kind: row.kind, instruction: 'DO IT', end, reading, stderr, logIn: null, model: null };
   return { reading, end: endOf(run) };
 }
 

@@ -23,5 +23,12 @@ export async function claudeCodeLogin({ variables }: CliLoginOptions): Promise<C
       `${MAKE} (a key belongs into ANTHROPIC_API_KEY, and "login" is left out)`,
     );
   if (token.startsWith('sk-ant-ort')) throw refuse(`${VARIABLE} holds a refresh token`, MAKE);
-  return { env: { [VARIABLE]: token }, homeFiles: {}, secrets: [token], where: VARIABLE, expiresMs: null };
+  return {
+    env: { [VARIABLE]: token },
+    homeFiles: {},
+    secrets: [token],
+    logIn: agent.logIn,
+    where: VARIABLE,
+    expiresMs: null,
+  };
 }

@@ -42,6 +42,7 @@ export async function codexLogin(o: CliLoginOptions): Promise<CliLogin> {
     env: {},
     homeFiles: { '.codex/auth.json': JSON.stringify(copy) },
     secrets: tokensIn(file),
+    logIn: agent.logIn,
     where,
     expiresMs,
   };

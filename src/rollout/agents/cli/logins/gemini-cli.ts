@@ -28,6 +28,7 @@ export async function geminiLogin(o: CliLoginOptions): Promise<CliLogin> {
     env: texts({ GOOGLE_CLOUD_PROJECT: o.variables.GOOGLE_CLOUD_PROJECT }),
     homeFiles: { '.gemini/oauth_creds.json': JSON.stringify(copy) },
     secrets: tokensIn(file),
+    logIn: agent.logIn,
     where,
     expiresMs,
   };

@@ -26,6 +26,7 @@ describe('claude-code', () => {
       env: { CLAUDE_CODE_OAUTH_TOKEN: 'made-up-token' },
       homeFiles: {},
       secrets: ['made-up-token'],
+      logIn: '`claude setup-token`',
       where: 'CLAUDE_CODE_OAUTH_TOKEN',
       expiresMs: null,
     });

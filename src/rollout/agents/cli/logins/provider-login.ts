@@ -35,6 +35,7 @@ export async function providerLogin(
     env: {},
     homeFiles: { [homePath]: JSON.stringify(copy) },
     secrets: tokensIn(file),
+    logIn: agent.logIn,
     where: at,
     expiresMs,
   };
