@@ -69,6 +69,13 @@ export class ViewTree {
     return missing.length === 0 ? host : null;
   }
 
+  /** Does a path lead to this file already, read-only? */
+  #leadsTo(path: string, file: string): boolean {
+    const { part, host, missing } = this.#walk(path);
+    if (missing.length > 0 || host === null || part?.kind !== 'bind' || part.writable) return false;
+    return realOf(host) === realOf(file);
+  }
+
   #add(part: Part): void {
     if (part.kind === 'cover') this.#cover(part.at);
     else this.#place(part);
@@ -77,6 +84,8 @@ export class ViewTree {
   #place(part: Exclude<Part, { kind: 'cover' }>): void {
     const stat = part.kind === 'bind' ? statOf(part.from) : null;
     if (part.kind === 'bind' && stat === null) return;
+    // by a link that is shown, or by a folder around it
+    if (part.kind === 'bind' && !part.writable && this.#leadsTo(part.at, part.from)) return;
     const isFolder = part.kind === 'bind' ? stat?.isDirectory() === true : part.kind !== 'link';
     for (let turn = 0; turn < mostTurns; turn++) {
       const parent = this.#walk(dirname(part.at));
@@ -86,8 +95,8 @@ export class ViewTree {
         const host = hostBelow(around, at);
         if (around.writable) {
           if (!hasPlace(host, isFolder)) this.#placeholders.set(host, isFolder ? 'folder' : 'file');
-        } else if (part.kind === 'bind' && !part.writable && part.from === host) {
-          // it is shown already
+        } else if (part.kind === 'bind' && !part.writable && part.from === host && hasPlace(host, isFolder)) {
+          // it is shown already, where nothing covers it
           this.#parts.delete(at);
           return;
         } else if (!hasPlace(host, isFolder)) {
