@@ -24,8 +24,9 @@ export class WaitClock {
   }
 
   onWait(listener: (ms: number, why: string) => void): void {
-    this.#listeners.push(listener);
-    this.#change(() => undefined);
+    this.#change(() => {
+      this.#listeners.push(listener);
+    });
   }
 
   /** Counts the time until the promise settles as a wait. */
