@@ -22,7 +22,7 @@ import { ReportedFailure } from './io.ts';
 import { environment, flagsOf } from './layered-config.ts';
 import { type LiveLine, liveLine } from './live-line.ts';
 import { learner } from './local-backend.ts';
-import { priced } from './models.ts';
+import { priced, pricedRollouts } from './models.ts';
 import { shownDir } from './read-state.ts';
 import { renderEvaluation, summaryOf } from './render-eval.ts';
 import { skillCommands } from './skill-commands.ts';
@@ -92,6 +92,7 @@ export async function evaluateSkill(
       ...created.arms.flatMap(({ text }) => (text === null ? [] : [skillCommands({ config, pack, skill: { text } })])),
       learner(config, 'measure'),
       priced(config, target === null ? [] : [target]),
+      pricedRollouts(config, gateway),
     ]);
     for (const line of planLines(evaluation, workers)) io.line(line);
     const begun = await beginEval(evaluation, { target, asksTarget }, workers, {

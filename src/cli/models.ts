@@ -2,6 +2,7 @@ import { resolve } from 'node:path';
 import { hostEnvironment } from '../config/environment.ts';
 import { type ModelConfig, modelSettings } from '../config/model.ts';
 import type { Config } from '../config/schema.ts';
+import { limitFindings } from '../gateway/limit-findings.ts';
 import type { Gateway, SessionRoom } from '../ports/gateway.ts';
 import type { Model, ModelWait } from '../ports/model.ts';
 import type { Preflight } from '../ports/preflight.ts';
@@ -75,4 +76,9 @@ export function priced(config: Config, models: readonly Model[]): Preflight {
         }));
     },
   };
+}
+
+/** A limit on the money of one rollout needs a price at its gateway; null = there is none. */
+export function pricedRollouts({ agentLimits }: Pick<Config, 'agentLimits'>, gateway: Gateway | null): Preflight {
+  return { preflight: async () => (gateway === null ? [] : limitFindings(gateway.upstream, agentLimits)) };
 }

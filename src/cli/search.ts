@@ -14,7 +14,7 @@ import { removeUnmeasured } from './begin-anew.ts';
 import { type Io, ReportedFailure } from './io.ts';
 import { leaksOf } from './leaks.ts';
 import { learner } from './local-backend.ts';
-import { priced } from './models.ts';
+import { priced, pricedRollouts } from './models.ts';
 import { powerOf } from './power-of.ts';
 import { shownDir } from './read-state.ts';
 import type { Show } from './show.ts';
@@ -116,6 +116,7 @@ async function searchOn(surface: Surface, o: SearchOptions, onStop: (left: Searc
       skillCommands(session),
       learner(session.config),
       priced(session.config, models),
+      pricedRollouts(session.config, gateway),
     ]);
     const { splits } = session.check({ versions: {}, workers });
     const report = () =>
