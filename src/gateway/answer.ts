@@ -1,5 +1,5 @@
-import type { Protocol, Upstream, UpstreamTrouble } from '../ports/gateway.ts';
-import { apiNames, errorAnswer, modelsAnswer } from './api-answers.ts';
+import { apiNames, type Protocol, type Upstream, type UpstreamTrouble } from '../ports/gateway.ts';
+import { errorAnswer, modelsAnswer } from './api-answers.ts';
 import { type Asked, Forwarding, type Way } from './forward.ts';
 import type { LeaseState } from './lease-state.ts';
 import { readRequestBody } from './request-body.ts';

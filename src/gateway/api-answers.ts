@@ -1,14 +1,6 @@
 import type { Protocol } from '../ports/gateway.ts';
 import { resource } from './routes.ts';
 
-/** The APIs as people know them. */
-export const apiNames: Readonly<Record<Protocol, string>> = {
-  messages: 'Anthropic Messages',
-  chat: 'OpenAI Chat Completions',
-  responses: 'OpenAI Responses',
-  gemini: 'Gemini',
-};
-
 /** An error of this gateway in the API's own shape. Clients are told not to ask again. */
 export function errorAnswer(protocol: Protocol, status: number, message: string): Response {
   return Response.json(errorBody(protocol, status, message), { status, headers: { 'x-should-retry': 'false' } });

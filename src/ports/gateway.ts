@@ -11,6 +11,14 @@ import type { Usage } from './usage.ts';
 export const protocols = ['messages', 'chat', 'responses', 'gemini'] as const;
 export type Protocol = (typeof protocols)[number];
 
+/** The APIs as people know them. */
+export const apiNames: Readonly<Record<Protocol, string>> = {
+  messages: 'Anthropic Messages',
+  chat: 'OpenAI Chat Completions',
+  responses: 'OpenAI Responses',
+  gemini: 'Gemini',
+};
+
 /** Tokens of one request as a provider told them; null = it did not say. */
 export type TokenCounts = {
   /** All tokens of the prompt, those from and for the cache among them. */

@@ -1,12 +1,13 @@
 import { homedir } from 'node:os';
 import { SkilloptError } from '../../../ports/failure.ts';
+import { apiNames } from '../../../ports/gateway.ts';
 import type { Finding } from '../../../ports/preflight.ts';
 import type { AgentSettings } from '../index.ts';
 import type { CliKind, CliLogin } from './cli-kind.ts';
 import { momentWords } from './clock-words.ts';
 import { findProgram, type Program } from './find-program.ts';
 import { type InstalledCli, installation, versionOf } from './installed-cli.ts';
-import { agentsThatSpeak, protocolWords } from './kinds.ts';
+import { agentsThatSpeak } from './kinds.ts';
 import { isOlder, majorOf } from './version-words.ts';
 
 /** A login has to hold for a rollout; this is what tasks without a limit of their own get. */
@@ -103,7 +104,7 @@ function missingPrograms(kind: CliKind, path: string): readonly Finding[] {
 function protocolFindings(kind: CliKind, { protocols, login, modelName }: AgentSettings): readonly Finding[] {
   if (protocols === null || login === 'subscription') return [];
   if (kind.speaks.some((protocol) => protocols.includes(protocol))) return [];
-  const words = (list: AgentSettings['protocols']) => (list ?? []).map(protocolWords).join(', ');
+  const words = (list: AgentSettings['protocols']) => (list ?? []).map((protocol) => apiNames[protocol]).join(', ');
   const others = agentsThatSpeak(protocols);
   const choose = others.length === 0 ? 'name another model' : `choose one of the agents that do: ${others.join(', ')}`;
   return [

@@ -20,19 +20,3 @@ export function agentsThatSpeak(
   const all = [...kinds.map(({ name, speaks }) => ({ name, speaks })), { name: 'builtin', speaks: builtinSpeaks }];
   return all.filter(({ speaks }) => speaks.some((protocol) => protocols.includes(protocol))).map(({ name }) => name);
 }
-
-/** An API as people know it. */
-export function protocolWords(protocol: Protocol): string {
-  switch (protocol) {
-    case 'messages':
-      return 'Anthropic Messages';
-    case 'chat':
-      return 'OpenAI Chat Completions';
-    case 'responses':
-      return 'OpenAI Responses';
-    case 'gemini':
-      return 'Gemini';
-    default:
-      return protocol satisfies never;
-  }
-}

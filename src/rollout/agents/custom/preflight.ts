@@ -3,9 +3,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { CustomAgent } from '../../../config/agent.ts';
 import { type Failure, fail, SkilloptError } from '../../../ports/failure.ts';
+import { apiNames } from '../../../ports/gateway.ts';
 import type { Finding } from '../../../ports/preflight.ts';
 import { runProcess } from '../../../process/run-process.ts';
-import { agentsThatSpeak, protocolWords } from '../cli/kinds.ts';
+import { agentsThatSpeak } from '../cli/kinds.ts';
 import type { AgentSettings } from '../index.ts';
 import { digestOf, filesNamed, programOf } from './program.ts';
 
@@ -92,9 +93,9 @@ function protocolFindings({ name, protocol }: CustomAgent, settings: AgentSettin
   const { protocols, modelName } = settings;
   if (protocols === null || protocols.includes(protocol)) return [];
   const others = agentsThatSpeak(protocols);
-  const answers = protocols.map(protocolWords).join(', ');
+  const answers = protocols.map((protocol) => apiNames[protocol]).join(', ');
   return error(
-    `${name} speaks ${protocolWords(protocol)}, and ${modelName ?? 'the model'} answers ${answers}`,
+    `${name} speaks ${apiNames[protocol]}, and ${modelName ?? 'the model'} answers ${answers}`,
     'model',
     `name another model${others.length === 0 ? '' : `, or one of the agents that speak to it: ${others.join(', ')}`}; or, if its server answers that API too, say so with "protocols" in "model"`,
   );
