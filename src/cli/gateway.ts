@@ -42,7 +42,8 @@ export function roomOf({ limits, spent, onCounted }: Bounded): SessionRoom | nul
       const used = spent();
       return { usd: left(usd, used.usd), tokens: left(tokens, used.tokens) };
     },
-    counts: (rollout) => counted.has(rollout),
+    // what an agent spends as the optimizer stands in the log as soon as its run has ended
+    counts: (key) => counted.has(key) || key.startsWith('reflection/'),
   };
 }
 
