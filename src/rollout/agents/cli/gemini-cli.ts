@@ -24,6 +24,13 @@ export const geminiCli: CliKind = {
 
 const settingsFile = '.skillopt/gemini-settings.json';
 
+/** The provider would search and fetch for it, past all walls. */
+const policy = `[[rule]]
+toolName = ["google_web_search", "web_fetch"]
+decision = "deny"
+priority = 999
+`;
+
 function launch(seat: CliSeat): CliLaunch {
   const { model } = seat;
   const named = model?.name ?? seat.modelName;
@@ -52,7 +59,11 @@ function launch(seat: CliSeat): CliLaunch {
       GEMINI_TELEMETRY_ENABLED: 'false',
       ...(model === null ? {} : { GEMINI_API_KEY: model.key, GOOGLE_GEMINI_BASE_URL: model.baseUrl }),
     },
-    homeFiles: { [settingsFile]: jsonText(settings), '.skillopt/gemini-defaults.json': jsonText({}) },
+    homeFiles: {
+      [settingsFile]: jsonText(settings),
+      '.skillopt/gemini-defaults.json': jsonText({}),
+      '.gemini/policies/skillopt.toml': policy,
+    },
   };
 }
 

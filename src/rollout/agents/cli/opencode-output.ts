@@ -115,6 +115,7 @@ function troubleIn(error: Fields): CliTrouble {
   const message = textOf(data.message) || textOf(error.name);
   const status = amountOf(data.statusCode);
   if (error.name === 'ProviderAuthError') return { kind: 'auth', detail: oneLine(message) };
+  if (error.name === 'ContextOverflowError') return { kind: 'limit', detail: oneLine(message) };
   return troubleOf(textOf(data.responseBody) || message, status);
 }
 

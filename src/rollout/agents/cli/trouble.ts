@@ -7,6 +7,7 @@ const detailLength = 400;
 
 /** Codes and types by which services name an account without means, whatever the status. */
 const quotaCodes: ReadonlySet<string> = new Set(['insufficient_quota', 'billing_error', 'billing_hard_limit_reached']);
+const tooLongCodes: ReadonlySet<string> = new Set(['context_length_exceeded', 'request_too_large']);
 const noModelCodes: ReadonlySet<string> = new Set(['model_not_found', 'not_found_error']);
 
 /**
@@ -22,6 +23,7 @@ export function troubleOf(message: string, status: number | null = null): CliTro
   const detail = oneLine(words === '' ? message : code === null ? words : `${code}: ${words}`);
   if (names.some((name) => quotaCodes.has(name)) || code === 402) return { kind: 'quota', detail };
   if (names.some((name) => noModelCodes.has(name)) || code === 404) return { kind: 'model-not-found', detail };
+  if (names.some((name) => tooLongCodes.has(name)) || code === 413) return { kind: 'limit', detail };
   if (code === 401 || code === 403) return { kind: 'auth', detail };
   if (code === 429) return { kind: 'rate-limit', detail };
   return { kind: 'provider', detail };
