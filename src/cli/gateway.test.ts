@@ -13,7 +13,7 @@ describe('what is left for rollouts at a gateway', () => {
     expect(roomOf({ limits: { rollouts: 5 }, spent: () => spent, onCounted: () => {} } as never)).toBeNull();
   });
 
-  test('counts a rollout when the log has it, and an agent’s reflection at its end', () => {
+  test('counts a rollout when the log has it, and a run of the agent as optimizer', () => {
     let tell: (key: string) => void = () => {};
     const room = roomOf({
       limits: { usd: 3 },
@@ -26,6 +26,9 @@ describe('what is left for rollouts at a gateway', () => {
     tell('skill/task/env/1.0');
     expect(room?.counts('skill/task/env/1.0')).toBe(true);
     expect(room?.counts('skill/task/env/2.0')).toBe(false);
-    expect(room?.counts('reflection/3/abc/1.1')).toBe(true);
+    expect(room?.counts('reflection/3/abc/0.1')).toBe(false);
+    tell('reflection/3/abc/0.1');
+    expect(room?.counts('reflection/3/abc/0.1')).toBe(true);
+    expect(room?.counts('reflection/3/abc/0.2')).toBe(false);
   });
 });

@@ -42,8 +42,7 @@ export function roomOf({ limits, spent, onCounted }: Bounded): SessionRoom | nul
       const used = spent();
       return { usd: left(usd, used.usd), tokens: left(tokens, used.tokens) };
     },
-    // what an agent spends as the optimizer stands in the log as soon as its run has ended
-    counts: (key) => counted.has(key) || key.startsWith('reflection/'),
+    counts: (key) => counted.has(key),
   };
 }
 
