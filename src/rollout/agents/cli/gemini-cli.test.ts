@@ -4,14 +4,13 @@ import type { CliSeat } from './cli-kind.ts';
 import { geminiCli } from './gemini-cli.ts';
 
 const launch = (more: Partial<CliSeat> = {}) => geminiCli.launch(seatFor({ protocol: 'gemini', ...more }));
-const settings = (more: Partial<CliSeat> = {}) =>
-  JSON.parse(launch(more).homeFiles['.skillopt/gemini-settings.json'] ?? 'null');
+const settings = (more: Partial<CliSeat> = {}) => JSON.parse(launch(more).homeFiles['.gemini/settings.json'] ?? 'null');
 
 test('its settings stand above those of a workspace and of the machine', () => {
   const { env } = launch();
   expect(env).toMatchObject({
-    GEMINI_CLI_SYSTEM_SETTINGS_PATH: '/home/agent/.skillopt/gemini-settings.json',
-    GEMINI_CLI_SYSTEM_DEFAULTS_PATH: '/home/agent/.skillopt/gemini-defaults.json',
+    GEMINI_CLI_SYSTEM_SETTINGS_PATH: '/home/agent/.skillopt/none.json',
+    GEMINI_CLI_SYSTEM_DEFAULTS_PATH: '/home/agent/.skillopt/none.json',
     GOOGLE_GEMINI_BASE_URL: fakeModel.baseUrl,
   });
   expect(settings()).toMatchObject({

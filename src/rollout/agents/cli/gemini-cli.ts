@@ -4,8 +4,8 @@ import { geminiLogin } from './logins/gemini-cli.ts';
 import { jsonText, plainlyNamed } from './own-provider.ts';
 
 /**
- * gemini-cli. Its settings lie where it looks for those of the system: they stand above what the workspace has in
- * `.gemini/settings.json`, and keep it from the machine's own.
+ * gemini-cli. Its settings are those of the user: the system's, which stand above all, it takes only from files that root
+ * owns, and in a sandbox there are none. It is pointed away from the machine's own.
  */
 export const geminiCli: CliKind = {
   name: 'gemini-cli',
@@ -22,7 +22,8 @@ export const geminiCli: CliKind = {
   parse: readGemini,
 };
 
-const settingsFile = '.skillopt/gemini-settings.json';
+const settingsFile = '.gemini/settings.json';
+const nowhere = '.skillopt/none.json';
 
 /** The provider would search and fetch for it, past all walls. */
 const policy = `[[rule]]
@@ -53,15 +54,14 @@ function launch(seat: CliSeat): CliLaunch {
   return {
     args: ['--output-format', 'stream-json', '--yolo', '--skip-trust', ...(named === null ? [] : ['--model', named])],
     env: {
-      GEMINI_CLI_SYSTEM_SETTINGS_PATH: `${seat.home}/${settingsFile}`,
-      GEMINI_CLI_SYSTEM_DEFAULTS_PATH: `${seat.home}/.skillopt/gemini-defaults.json`,
+      GEMINI_CLI_SYSTEM_SETTINGS_PATH: `${seat.home}/${nowhere}`,
+      GEMINI_CLI_SYSTEM_DEFAULTS_PATH: `${seat.home}/${nowhere}`,
       GEMINI_CLI_TRUST_WORKSPACE: 'true',
       GEMINI_TELEMETRY_ENABLED: 'false',
       ...(model === null ? {} : { GEMINI_API_KEY: model.key, GOOGLE_GEMINI_BASE_URL: model.baseUrl }),
     },
     homeFiles: {
       [settingsFile]: jsonText(settings),
-      '.skillopt/gemini-defaults.json': jsonText({}),
       '.gemini/policies/skillopt.toml': policy,
     },
   };
