@@ -60,7 +60,8 @@ export class Attempt {
       waitedMs: Math.round(head.waitedMs),
       tookMs: Math.round(this.tookMs),
       counts: this.#meter.counts,
-      costUsd: head.isPaid && spent !== 'nothing' ? this.lease.spend.usageOf(this.#meter).costUsd : 0,
+      costUsd:
+        head.isPaid && spent !== 'nothing' && spent !== 'unreached' ? this.lease.spend.usageOf(this.#meter).costUsd : 0,
       body: request.body,
       answer: call.kept.text,
     });

@@ -123,24 +123,32 @@ export class Forwarding {
     }
   }
 
+  /** An attempt in the lane; where it can't be made, the place is given back. */
   #attempt(place: LanePlace, attempt: number, withUsage: boolean): { attempt: Attempt; asksUsage: boolean } {
+    const { lease } = this;
     const { upstream } = this.way;
     const { route, headers, signal } = this.asked;
     const { protocol, path } = route;
-    const body = forwardedBody(protocol, this.asked, {
-      model: upstream.model,
-      mostTokens: this.#isPaid ? this.lease.mostTokens : null,
-      withUsage,
-      chatBound: upstream.chatBound,
-    });
-    const request = {
-      protocol,
-      url: upstream.url(protocol, path),
-      headers: requestHeaders(headers, upstream.headers(protocol)),
-      body: body.text,
-    };
-    const head = { number: this.#number, attempt, path, waitedMs: this.#waitedMs, isPaid: this.#isPaid };
-    return { attempt: new Attempt(this.lease, upstream, request, head, place, signal), asksUsage: body.asksUsage };
+    try {
+      const { text: body, asksUsage } = forwardedBody(protocol, this.asked, {
+        model: upstream.model,
+        mostTokens: this.#isPaid ? lease.mostTokens : null,
+        withUsage,
+        chatBound: upstream.chatBound,
+      });
+      const credentials = upstream.headers(protocol);
+      const request = {
+        protocol,
+        url: upstream.url(protocol, path),
+        headers: requestHeaders(headers, credentials),
+        body,
+      };
+      const head = { number: this.#number, attempt, path, waitedMs: this.#waitedMs, isPaid: this.#isPaid };
+      return { attempt: new Attempt(lease, upstream, request, head, place, signal), asksUsage };
+    } catch (error) {
+      place.leave();
+      throw error;
+    }
   }
 
   async #begin(attempt: Attempt): Promise<CallEnd> {
