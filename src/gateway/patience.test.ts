@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, test } from 'bun:test';
+import type { Socket } from 'node:net';
 import { Lane } from '../models/index.ts';
 import { deadUrl, openStream, rawChunk, rawHead, type Seen, serveRaw } from '../models/server-fixture.ts';
 import { type GatewayLease, protocols } from '../ports/gateway.ts';
@@ -119,17 +120,53 @@ describe.each(protocols)('%s', (protocol) => {
     expect(await end(lease)).toMatchObject({ usage: { requests: 3, inputTokens: expect.any(Number) }, stop: null });
   });
 
-  test('that breaks off behind its first byte breaks off for the agent', async () => {
+  /** A provider whose answers with these numbers wait behind their first event until they are broken off. */
+  async function breaking(numbers: readonly number[]) {
+    const sockets: Socket[] = [];
+    let n = 0;
+    const [first = '', ...more] = events(protocol);
     const server = await serveRaw((socket) => {
-      socket.write(rawHead + rawChunk(events(protocol)[0] ?? ''));
-      setTimeout(() => socket.destroy(), 20);
+      n += 1;
+      socket.write(rawHead + rawChunk(first));
+      if (numbers.includes(n)) sockets.push(socket);
+      else socket.end(`${rawChunk(more.join(''))}0\r\n\r\n`);
     });
     open.push(server);
     const b = started(undefined, { baseUrl: server.url });
+    const breakOff = () => {
+      for (const socket of sockets.splice(0)) socket.destroy();
+    };
+    /** Asks once, or several times at once; what the agents have of their first event is no longer held. */
+    const say = async (lease: GatewayLease, times = 1) => {
+      const readers = await Promise.all(
+        Array.from({ length: times }, async () => {
+          const response = await post(b.gateway, lease, protocol, { stream: true });
+          const reader = response.body?.getReader();
+          const piece = await reader?.read();
+          return { reader, text: new TextDecoder().decode(piece?.value) };
+        }),
+      );
+      breakOff();
+      return Promise.all(
+        readers.map(async ({ reader, text }) => {
+          let all = text;
+          try {
+            for (let next = await reader?.read(); next?.done === false; next = await reader?.read())
+              all += new TextDecoder().decode(next.value);
+            return all;
+          } catch (error) {
+            return (error as { readonly code?: unknown }).code;
+          }
+        }),
+      );
+    };
+    return { b, say };
+  }
+
+  test('that breaks off behind its first byte breaks off for the agent', async () => {
+    const { b, say } = await breaking([1]);
     const lease = b.lease();
-    const response = await post(b.gateway, lease, protocol, { stream: true });
-    const got = await response.text().catch((error: { code?: unknown }) => error.code);
-    expect(got).toBe('ECONNRESET');
+    expect(await say(lease)).toEqual(['ECONNRESET']);
     const report = await end(lease);
     expect(report.usage).toMatchObject({ outputTokens: null, costUsd: null, requests: 1 });
     expect(report.stop).toMatchObject({ kind: 'provider', refusal: { kind: 'cut-off' } });
@@ -137,31 +174,17 @@ describe.each(protocols)('%s', (protocol) => {
   });
 
   test('that breaks off again and again ends the rollout, not where it did so at once', async () => {
-    const cut = new Set<number>();
-    let n = 0;
-    const server = await serveRaw((socket) => {
-      n += 1;
-      socket.write(rawHead + rawChunk(events(protocol)[0] ?? ''));
-      if (!cut.has(n)) socket.end(`${rawChunk(events(protocol).slice(1).join(''))}0\r\n\r\n`);
-      else setTimeout(() => socket.destroy(), 20);
-    });
-    open.push(server);
-    const b = started(undefined, { baseUrl: server.url });
+    const { b, say } = await breaking([1, 2, 3, 4, 5, 7, 8, 9]);
+    const cut = 'ECONNRESET';
     const lease = b.lease();
-    const say = async () => (await post(b.gateway, lease, protocol, { stream: true })).text().catch(() => 'cut');
-    for (const number of [1, 2, 3, 4, 5, 7, 8, 9]) cut.add(number);
-    await Promise.all([say(), say(), say()]);
-    expect([await say(), await say(), lease.stopped.aborted]).toEqual(['cut', 'cut', true]);
+    expect(await say(lease, 3)).toEqual([cut, cut, cut]);
+    expect([await say(lease), lease.stopped.aborted]).toEqual([[cut], false]);
+    expect([await say(lease), lease.stopped.aborted]).toEqual([[cut], true]);
     expect(lease.report().stop).toMatchObject({ refusal: { kind: 'cut-off' } });
     const other = b.lease();
-    const ask = async () => (await post(b.gateway, other, protocol, { stream: true })).text().catch(() => 'cut');
-    expect([await ask(), await ask(), await ask(), await ask()]).toEqual([
-      events(protocol).join(''),
-      'cut',
-      'cut',
-      'cut',
-    ]);
-    expect(other.stopped.aborted).toBe(true);
+    const answers = [await say(other), await say(other), await say(other)];
+    expect([answers, other.stopped.aborted]).toEqual([[[events(protocol).join('')], [cut], [cut]], false]);
+    expect([await say(other), other.stopped.aborted]).toEqual([[cut], true]);
   });
 
   test('in one piece that breaks off is asked for again', async () => {

@@ -210,7 +210,11 @@ describe('bytes', () => {
     await until(() => closed === 1);
     const other = client(port);
     const rest = ended(other);
-    await until(() => got.length === 2);
+    let heard = false;
+    other.on('data', () => {
+      heard = true;
+    });
+    await until(() => got.length === 2 && heard);
     got[1]?.destroy();
     expect((await rest).toString()).toBe('hello');
   });

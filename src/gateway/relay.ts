@@ -55,20 +55,21 @@ function connect(inside: Socket, socketPath: string): void {
 }
 
 function run([program, ...args]: readonly [string, ...string[]]): void {
-  const child = spawn(program, args, { stdio: 'inherit' });
-  child.on('error', (error: Error & { readonly code?: string }) => {
-    if (child.pid !== undefined) return;
+  let child: ChildProcess | null = null;
+  // signals are for the command, which says when it is over: what comes while it starts, too
+  for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP', 'SIGQUIT'] as const)
+    process.on(signal, () => {
+      if (child === null) process.exit(128 + constants.signals[signal]);
+      child.kill(signal);
+    });
+  const started = spawn(program, args, { stdio: 'inherit' });
+  child = started;
+  started.on('error', (error: Error & { readonly code?: string }) => {
+    if (started.pid !== undefined) return;
     const code = error.code === 'ENOENT' ? exitCodes.notFound : exitCodes.notRunnable;
     giveUp(code, `${program} could not be started: ${error.message}`);
   });
-  child.on('exit', (code, signal) => process.exit(signal === null ? (code ?? 1) : 128 + constants.signals[signal]));
-  handOn(child);
-}
-
-/** Signals are for the command: it says when it is over. */
-function handOn(child: ChildProcess): void {
-  for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP', 'SIGQUIT'] as const)
-    process.on(signal, () => child.kill(signal));
+  started.on('exit', (code, signal) => process.exit(signal === null ? (code ?? 1) : 128 + constants.signals[signal]));
 }
 
 function giveUp(code: number, words: string): void {
