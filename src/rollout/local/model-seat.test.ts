@@ -127,6 +127,8 @@ describe('what the gateway saw', () => {
     expect(witnessed({ ...end, visible: false }, seatOf({ visible: null }), true)).toMatchObject(reason);
     expect(told({ ...end, visible: false })).toMatchObject(reason);
     expect(witnessed(end, seatOf({ visible: false }), false)).toMatchObject({ end: { trouble: null } });
+    const byFolder = witnessed(end, seatOf({ visible: false, read: false }), true, false);
+    expect(byFolder).toMatchObject({ end: { trouble: null, visible: null, read: false } });
   });
 });
 

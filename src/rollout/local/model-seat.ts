@@ -66,12 +66,14 @@ export type Witnessed =
  * What the gateway counted stands in place of the agent's own sums, and its proof of reading in place of the agent's
  * word, where it can tell. A provider that refused is told by its own status: agents hide it. What stopped an agent in
  * its work counts only if it did stop it: a refused side request at the end of good work is a note.
+ * `offers` = the agent has to offer the skill by its description; one that is told its folder does not.
  */
-export function witnessed(end: AgentEnd, seat: ModelSeat, hasSkill: boolean): Witnessed {
+export function witnessed(end: AgentEnd, seat: ModelSeat, hasSkill: boolean, offers = true): Witnessed {
   const report = seat.lease.report();
   const { usage } = report;
   const read = hasSkill ? (report.read ?? end.read) : null;
-  const visible = hasSkill ? (report.visible ?? end.visible ?? null) : null;
+  const offered = report.visible === false && !offers ? null : report.visible;
+  const visible = hasSkill ? (offered ?? end.visible ?? null) : null;
   const didWork = usage.outputTokens === null ? end.didWork : usage.outputTokens > 0;
   const seen: AgentEnd = { ...end, usage, read, visible, didWork };
   const { stop } = report;

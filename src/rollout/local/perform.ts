@@ -101,7 +101,7 @@ async function phases(rollout: Rollout): Promise<Work> {
     watch?.over ?? null,
   ).finally(() => at?.lease.close());
   const reached = (await watch?.end()) ?? [];
-  const seen = at === null ? told(ran.end) : witnessed(ran.end, at, skill !== null);
+  const seen = at === null ? told(ran.end) : witnessed(ran.end, at, skill !== null, kind.skillMounts.length > 0);
   if (context.cancelled.aborted) return { kind: 'cancelled', ...spentBy(seen.kind === 'end' ? seen.end : seen) };
   if (seen.kind === 'failed') return seen;
   const agent: AgentOutcome = { ...ran, end: withNotes(seen.end, reached) };
