@@ -5,7 +5,8 @@ import { describeWalled } from '../rollout/local/sandbox-fixture.ts';
 import { expectFailure, jsonOf, type LogLine, Place, removePlaces, until } from './binary.ts';
 import { HarborSession, target, targetProposes } from './harbor-model.ts';
 import { base } from './hello-harbor.ts';
-import { handsIn, lettersAgent, lettersModel } from './letters-agent.ts';
+import { asks, handsIn, lettersAgent, lettersModel } from './letters-agent.ts';
+import { ModelServer } from './model-server.ts';
 import { bestSkill, OwnSession, writeFiles } from './own-pack.ts';
 
 afterAll(() => {
@@ -81,7 +82,7 @@ describe('a whole optimization', () => {
 
   test('of the bundled example, by the built-in agent: as with a model as the optimizer, at one price for both', async () => {
     const byAgent = new HarborSession({
-      config: { optimizer: 'agent' },
+      config: { optimizer: 'agent', budget: { rollouts: 60 } },
       target: (q) => (q.turns[0]?.text.includes('/RULES.md') ? targetProposes(q) : target(q)),
     });
     await byAgent.succeed(['run', 'session', '--yes']);
@@ -92,7 +93,10 @@ describe('a whole optimization', () => {
     expect(byAgent.place.leftovers('session')).toEqual([]);
     expect((await byAgent.succeed(['verify', 'session'])).code).toBe(0);
     // at the same address, which is a part of what is measured
-    const byModel = new HarborSession({ models: { baseUrl: byAgent.server.url } });
+    const byModel = new HarborSession({
+      models: { baseUrl: byAgent.server.url },
+      config: { budget: { rollouts: 60 } },
+    });
     await byModel.succeed(['run', 'session', '--yes']);
     expect(answers(byAgent)).toEqual(answers(byModel));
     expect(decisions(byAgent)).toEqual(decisions(byModel));
@@ -248,6 +252,55 @@ test('a kill while it proposes leaves what the next start ends and removes', asy
   expect(own.place.leftovers('session')).toEqual([]);
   expect(problems(own)[0]).toContain('lost');
   expect(own.place.read('session/best_skill.md')).toBe(bestSkill);
+});
+
+describe('through the gateway', () => {
+  const talking = (asOptimizer: string, config: Readonly<Record<string, unknown>>) => {
+    const server = new ModelServer(() => ({ text: 'Go on.' }));
+    const own = letters(`${asks}\n${asOptimizer}`, {
+      model: { model: 'openai-compatible/target', baseUrl: server.url },
+      ...config,
+    });
+    const { agent, ...whole } = JSON.parse(own.place.read('session/skillopt.config.json'));
+    const speaks = { ...agent, protocol: 'chat', env: { BASE: '{base_url}', KEY: '{key}' } };
+    own.configure({ ...whole, agent: speaks });
+    return { own, server };
+  };
+
+  test('what it spends is counted at first hand, once, and stands beside that of the rollouts', async () => {
+    const { own, server } = talking(`ask && ask && ${handsIn}`, {});
+    await own.succeed(['run', 'session', '--yes']);
+    expect(server.asked.length).toBe(2);
+    expect(linesOf(own, 'model.called').filter((e) => e.preflight === undefined)).toMatchObject([
+      { model: 'letters (openai-compatible/target)', problem: null, usage: { requests: 2 } },
+    ]);
+    const status = jsonOf(await own.succeed(['status', 'session', '--json']));
+    expect(status).toMatchObject({ result: 'improved', tokens: server.tokens.input + server.tokens.output });
+  });
+
+  test('its own limit ends a run, and is named', async () => {
+    const { own, server } = talking(`ask; ask; ask; ${handsIn}`, { agentLimits: { requests: 2 } });
+    await own.run(['run', 'session', '--yes']);
+    expect(server.asked.length).toBe(12);
+    expect(answers(own)).toMatchObject(
+      Array.from({ length: 3 }, () => ({ detail: expect.stringContaining('limit on requests was reached') })),
+    );
+  });
+
+  test('a limit of the session pauses it as a limit, and not as a failure of the optimizer', async () => {
+    const { own } = talking(`while ask; do :; done; sleep 300`, { limits: { tokens: 2_000 } });
+    const run = await own.run(['run', 'session', '--yes']);
+    expectFailure(run, {
+      code: 2,
+      what: /the limit of 2000 tokens leaves too little/,
+      where: /tokens/,
+      fix: /raise it/,
+    });
+    expect(problems(own).at(-1)).toBe('a limit of the session was reached before it had handed in');
+    expect(answers(own)).toMatchObject([{ detail: expect.stringContaining('a limit is spent') }]);
+    expect(linesOf(own, 'input.received')).toMatchObject([{ input: { kind: 'limit.reached', limit: 'tokens' } }]);
+    expect(own.place.leftovers('session')).toEqual([]);
+  });
 });
 
 describe('is refused with a fix', () => {

@@ -42,6 +42,17 @@ done
 `;
 }
 
+/** A function of bash, `ask`, that asks the model behind `$BASE` for one answer, and fails where it gets none. */
+export const asks = String.raw`ask() {
+  local body='{"model":"any","messages":[{"role":"user","content":"What next?"}]}' at="${'$'}{BASE#http://}" end=$'\r\n'
+  local place="${'$'}{at%%/*}" path="/${'$'}{at#*/}/v1/chat/completions"
+  exec 3<> "/dev/tcp/${'$'}{place%:*}/${'$'}{place#*:}" || return 1
+  local head="POST $path HTTP/1.1${'$'}{end}Host: $place${'$'}{end}Authorization: Bearer $KEY${'$'}{end}Connection: close$end"
+  printf '%sContent-Type: application/json%sContent-Length: %d%s%s%s' "$head" "$end" "${'$'}{#body}" "$end" "$end" "$body" >&3
+  grep -q choices <&3
+}
+`;
+
 /** The same hand-in as the answer of a program that is asked as a model. */
 export const lettersModel = `#!/bin/bash
 seen=$(cat)
