@@ -16,7 +16,7 @@ export async function runBash(hands: Hands, command: string): Promise<Performed>
   switch (handled.kind) {
     case 'over': {
       if (handled.end === null) return { kind: 'over', step: null };
-      const output = joined(shownOutput(handled.end), '(the time was up while it ran)');
+      const output = joined(shownOutput(handled.end), '(the rollout was ended while it ran)');
       return { kind: 'over', step: { kind: 'tool', name: 'bash', input: command, output, exitCode: null } };
     }
     case 'not-started':

@@ -132,7 +132,7 @@ describe('bash', () => {
         kind: 'tool',
         name: 'bash',
         input: 'echo begun; touch begun; sleep 600',
-        output: 'begun\n(the time was up while it ran)',
+        output: 'begun\n(the rollout was ended while it ran)',
         exitCode: null,
       },
     });

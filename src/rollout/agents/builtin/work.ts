@@ -281,7 +281,7 @@ export class Work {
     if (thought !== '') this.#steps.push({ kind: 'thought', text: thought });
     if (said.trim() !== '') this.#spoke = true;
     this.#says(text);
-    this.#note('The time was up.');
+    this.#note('The rollout was ended here: its time was up, or a limit was reached.');
     return this.#end({ exit: 'timeout' });
   }
 
