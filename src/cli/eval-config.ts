@@ -21,7 +21,7 @@ export type EvalOverrides = readonly Override[];
 
 /** Keys that an eval has a use for, and those of a session’s splits. */
 const used =
-  /^(skill|pack|backend|agent|model|optimize|seed|gate\.passThreshold|limits|workers|timeouts|allowUnsandboxed)(\.|$)/;
+  /^(skill|pack|backend|agent|model|login|agentLimits|sandbox|preloads|optimize|seed|gate\.passThreshold|limits|workers|timeouts|allowUnsandboxed)(\.|$)/;
 const usedForSplits = /^(splits|taskLimit)(\.|$)/;
 
 /**

@@ -65,7 +65,8 @@ function ownPack(options: ConstructorParameters<typeof OwnSession>[1] = {}): Own
   writeFileSync(own.place.path('session/skillopt.jsonl'), '"seq":1,\n');
   return own;
 }
-const ownEval = ['eval', '--skill', 'post-office', '--pack', 'pack', '--agent', 'rehearsal', '--allow-unsandboxed'];
+const ownFolders = ['--allow-unsandboxed', '--set', 'sandbox.kind=none'];
+const ownEval = ['eval', '--skill', 'post-office', '--pack', 'pack', '--agent', 'rehearsal', ...ownFolders];
 const ownDir = 'skillopt-eval-post-office';
 
 describe('an own skill and pack', () => {

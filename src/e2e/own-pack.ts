@@ -134,6 +134,7 @@ export const config = {
   agent: 'rehearsal',
   optimizer: 'rehearsal',
   allowUnsandboxed: true,
+  sandbox: { kind: 'none' },
   splits,
   search: { draftSize: 2, dryRounds: 2, memory: true },
   budget: { rollouts: 100 },

@@ -80,6 +80,8 @@ export interface Sandbox {
   placesOf(folders: Folders, workdir: string): InsidePlaces;
   /** Origin under which processes of the view reach the gateway; null = there is none. */
   gatewayOrigin(view: SandboxView): string | null;
+  /** Is there anything at a path inside? */
+  sees(path: string, view: SandboxView): boolean;
   /** The file or folder of this machine that is found inside at a path, links followed as they lead there; null = nothing is. */
   hostPathOf(path: string, view: SandboxView): string | null;
   /**

@@ -49,10 +49,15 @@ function showFinding(path: string): readonly Finding[] {
   return [{ level: 'warning', what: `${path} is not there, so it is not shown`, where, fix: 'mend its path' }];
 }
 
-function workdirFindings({ sandbox, tasks }: LocalOptions, { folders }: RolloutWalls): readonly Finding[] {
-  return tasks.flatMap((task): readonly Finding[] => {
+function workdirFindings(options: LocalOptions, { folders }: RolloutWalls): readonly Finding[] {
+  const known = new Set<string>();
+  return options.tasks.flatMap((task): readonly Finding[] => {
+    if (known.has(task.workdir)) return [];
+    known.add(task.workdir);
     try {
-      sandbox.placesOf(folders, task.workdir);
+      // it is the building of the view that shows whether there is a place
+      const walls = RolloutWalls.raise({ ...options, limits: null }, { folders, workdir: task.workdir });
+      options.sandbox.sees(task.workdir, walls.verifierView());
       return [];
     } catch (error) {
       if (!(error instanceof SkilloptError)) throw error;

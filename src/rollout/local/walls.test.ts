@@ -65,7 +65,7 @@ describeWalled('within walls a rollout', () => {
         expect(lines.slice(3)).toContain('here');
       }));
 
-  for (const workdir of ['/', '/usr', '/etc/x', '/proc', '/tests', '/logs/agent', '/dev/shm'])
+  for (const workdir of ['/', '/usr', '/usr/bin/app', '/etc/x', '/proc', '/tests', '/logs/agent', '/dev/shm'])
     test(`is refused in ${workdir}, before it starts and in preflight`, () =>
       within(async (bench) => {
         const task = { ...(await bench.task({ instruction: ':', test: pass })), workdir };
@@ -191,6 +191,19 @@ describeWalled('what is shown', () => {
       );
     });
   });
+
+  test('is shown once, by whatever name it goes', () =>
+    within(
+      async (bench) => {
+        expect(
+          await said(
+            bench,
+            'ls /usr/bin | wc -l; command -v sh env; [ "$(readlink -f /bin/sh)" = "$(readlink -f /usr/bin/sh)" ]; echo $?',
+          ),
+        ).toBe(`${readdirSync('/usr/bin').length}\n/usr/bin/sh\n/usr/bin/env\n0\n`);
+      },
+      { show: ['/bin/sh', '/usr/bin/dash', '/bin/env', '/lib', '/usr/lib/os-release', '/etc/os-release'] },
+    ));
 
   test('may lie in the workdir: its place there is gone for the verifier', () =>
     within(async (bench) => {

@@ -80,7 +80,7 @@ export class RolloutWalls {
     first: readonly string[] = [],
   ): Readonly<Record<string, string>> {
     const { sandbox, hostEnv } = this.o;
-    const seen = (folder: string) => sandbox.hostPathOf(folder, view) !== null;
+    const seen = (folder: string) => sandbox.sees(folder, view);
     const host = sandbox.kind === 'none' ? (hostEnv.PATH ?? '') : visibleFolders(hostEnv.PATH, seen).join(delimiter);
     const path = [...first, ...(host === '' ? [] : [host])];
     return cleanEnvironment({ ...hostEnv, PATH: path.join(delimiter) }, taskEnv, this.places);

@@ -1,6 +1,6 @@
 import { realpathSync } from 'node:fs';
 import { join } from 'node:path';
-import { fail } from '../../../ports/failure.ts';
+import { fail, type SkilloptError } from '../../../ports/failure.ts';
 import { type InsidePlaces, relaySocket, type SandboxView } from '../sandbox.ts';
 import { makeEtc, systemParts } from './system-parts.ts';
 import { type Part, ViewTree } from './view-tree.ts';
@@ -31,12 +31,7 @@ export function bubblewrapPlaces(workdir: string): InsidePlaces {
     taken.some((one) => isBelow(one, workspace)) ||
     takenBelow.some((one) => meet(one, workspace))
   )
-    throw fail(
-      'pack',
-      `a task can’t work in ${workspace}, which the sandbox needs for itself`,
-      `workdir ${workspace}`,
-      'give the task a workdir of its own in task.toml ([environment] workdir = "/app")',
-    );
+    throw noPlace(workspace);
   const free = (...places: readonly [string, ...string[]]) =>
     places.find((place) => !meet(place, workspace)) ?? places[0];
   return {
@@ -49,7 +44,10 @@ export function bubblewrapPlaces(workdir: string): InsidePlaces {
   };
 }
 
-/** What stands where for one phase, with the `/etc` that is made for it beside the rollout's folders. */
+/**
+ * What stands where for one phase, with the `/etc` that is made for it beside the rollout's folders. Throws `pack`
+ * where there is no place for the workspace.
+ */
 export function bubblewrapTree(view: SandboxView): ViewTree {
   const { folders, places } = view;
   const viaRelay = view.network === 'off' && view.gateway !== null ? view.gateway : null;
@@ -59,7 +57,7 @@ export function bubblewrapTree(view: SandboxView): ViewTree {
   const etc = makeEtc(join(folders.root, `etc-${view.phase}`), view.network, places.home);
   const system = [...systemParts(), ...etc];
   const own = (from: string, at: string): Part => ({ kind: 'bind', at, from, writable: true });
-  return ViewTree.of([
+  const tree = ViewTree.of([
     ...system,
     ...covers([...system, ...shown], view.hide),
     ...shown,
@@ -73,6 +71,17 @@ export function bubblewrapTree(view: SandboxView): ViewTree {
     ...view.readOnly.map(({ from, to }) => readOnly(from, to)),
     ...(viaRelay === null ? [] : [readOnly(viaRelay.socketPath, relaySocket)]),
   ]);
+  if (tree.hostOf(places.workspace) !== realpathSync(folders.workspace)) throw noPlace(places.workspace);
+  return tree;
+}
+
+function noPlace(workspace: string): SkilloptError {
+  return fail(
+    'pack',
+    `a task can’t work in ${workspace}, which the sandbox needs for itself`,
+    `workdir ${workspace}`,
+    'give the task a workdir of its own in task.toml ([environment] workdir = "/app")',
+  );
 }
 
 const readOnly = (from: string, at: string): Part => ({ kind: 'bind', at, from, writable: false });

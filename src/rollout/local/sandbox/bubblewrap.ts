@@ -65,6 +65,10 @@ export class Bubblewrap implements Sandbox {
     return network === 'on' ? gateway.origin : `http://127.0.0.1:${relayPort}`;
   }
 
+  sees(path: string, view: SandboxView): boolean {
+    return this.#treeOf(view).has(path);
+  }
+
   hostPathOf(path: string, view: SandboxView): string | null {
     return this.#treeOf(view).hostOf(path);
   }

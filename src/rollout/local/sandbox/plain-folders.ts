@@ -43,6 +43,10 @@ export class PlainFolders implements Sandbox {
     return gateway?.origin ?? null;
   }
 
+  sees(path: string): boolean {
+    return existsSync(path);
+  }
+
   hostPathOf(path: string): string | null {
     return existsSync(path) ? path : null;
   }

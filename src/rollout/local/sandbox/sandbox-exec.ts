@@ -36,6 +36,10 @@ export class SandboxExec implements Sandbox {
     return gateway?.origin ?? null;
   }
 
+  sees(path: string, view: SandboxView): boolean {
+    return this.hostPathOf(path, view) !== null;
+  }
+
   hostPathOf(path: string, view: SandboxView): string | null {
     if (!existsSync(path)) return null;
     const real = realpathSync(path);

@@ -23,8 +23,8 @@ type Walked = {
 
 /** Links that lead to links, and folders that are opened for one thing in them: more are a circle. */
 const mostTurns = 40;
-/** Entries of a folder that are shown one by one so that something can stand among them. */
-const mostEntries = 4_000;
+/** Entries of a folder that are shown one by one so that something can stand among them; each costs time at each start. */
+const mostEntries = 500;
 
 /**
  * The file tree that a sandbox builds, before it is built: what stands where, in an order in which it can be mounted, and
@@ -76,6 +76,11 @@ export class ViewTree {
     return realOf(host) === realOf(file);
   }
 
+  /** Does anything stand at a path, be it made for the tree? */
+  has(path: string): boolean {
+    return this.#walk(path).missing.length === 0;
+  }
+
   #add(part: Part): void {
     if (part.kind === 'cover') this.#cover(part.at);
     else this.#place(part);
@@ -95,7 +100,7 @@ export class ViewTree {
         const host = hostBelow(around, at);
         if (around.writable) {
           if (!hasPlace(host, isFolder)) this.#placeholders.set(host, isFolder ? 'folder' : 'file');
-        } else if (part.kind === 'bind' && !part.writable && part.from === host && hasPlace(host, isFolder)) {
+        } else if (part.kind === 'bind' && !part.writable && isSameEntry(part.from, host) && hasPlace(host, isFolder)) {
           // it is shown already, where nothing covers it
           this.#parts.delete(at);
           return;
@@ -208,6 +213,11 @@ function hasPlace(host: string, isFolder: boolean): boolean {
   const there = lookAt(host);
   if (there === null || there.isSymbolicLink()) return false;
   return there.isDirectory() === isFolder;
+}
+
+/** Do both paths name the same entry of the same folder? A link is not what it leads to. */
+function isSameEntry(a: string, b: string): boolean {
+  return a === b || (basename(a) === basename(b) && realOf(dirname(a)) === realOf(dirname(b)));
 }
 
 const isThere = (path: string): boolean => lookAt(path) !== null;
