@@ -1,6 +1,6 @@
-import { chmodSync, lstatSync, readdirSync, readFileSync, readlinkSync } from 'node:fs';
+import { chmodSync, existsSync, lstatSync, readdirSync, readFileSync, readlinkSync, realpathSync } from 'node:fs';
 import { mkdir, rm, symlink, writeFile } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { fail } from '../../ports/failure.ts';
 import { sha256 } from '../../ports/hash.ts';
 import type { MountedSkill } from '../../ports/rollouts.ts';
@@ -59,12 +59,18 @@ export async function mountSkill(
   const made: Placeholder[] = [];
   const links: string[] = [];
   for (const mount of mounts) {
-    const link = at(folders, mount);
+    const link = settled(at(folders, mount));
     made.push(...makeFolder(folders.root, dirname(link)));
     await symlink(dir, link);
     links.push(link);
   }
   return { dir, inside: dir, tree, readOnly: [], stand: { links, made } };
+}
+
+/** The path without the links that a task's own folders may hold on the way to it. */
+function settled(path: string): string {
+  const above = dirname(path);
+  return join(existsSync(above) ? realpathSync(above) : settled(above), basename(path));
 }
 
 /** File systems take 255 bytes; what is made beside the folder may need a few. */

@@ -1,13 +1,14 @@
 import { expect, test } from 'bun:test';
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Gateway, GatewayLease, GatewayReport } from '../../ports/gateway.ts';
 import { unknownUsage } from '../../ports/usage.ts';
 import type { Agent } from '../agents/agent.ts';
 import { createSelfCheckAgent } from '../self-check-agent.ts';
-import { resultOf, withBench } from './bench-runs-fixture.ts';
+import { reportOf, resultOf, withBench } from './bench-runs-fixture.ts';
+import { Bubblewrap } from './sandbox/bubblewrap.ts';
 import { type Relay, relayPort, relaySocket } from './sandbox.ts';
-import { describeWalled, walled } from './sandbox-fixture.ts';
+import { describeWalled, walled, walls } from './sandbox-fixture.ts';
 
 const pass = 'echo 1 > /logs/verifier/reward.txt';
 
@@ -101,24 +102,46 @@ describeWalled('the way to the model', () => {
 });
 
 describeWalled('walls that can’t be built', () => {
-  test('are no crash of the agent: the rollout fails with what bubblewrap says', () =>
+  const agent: Agent = {
+    ...createSelfCheckAgent(),
+    run: async (run) => {
+      const end = await run.run(['true'], { cwd: '/no/such/folder' });
+      const kept = await createSelfCheckAgent().run({ ...run, instruction: ':' });
+      return { ...kept, finalText: `${end.cause}: ${end.detail}` };
+    },
+  };
+
+  test('are told as such, never as the end of a command', () =>
+    withBench({ ...walled, agent }, async (bench) => {
+      const { trajectory } = await resultOf(bench, await bench.task({ instruction: ':', test: pass }));
+      expect(trajectory?.finalText).toMatch(/^not-started: the sandbox could not be built: bwrap: Can't chdir/);
+    }));
+
+  /** Walls of a bwrap that says this and ends. */
+  const saying = (folder: string, words: string) => {
+    writeFileSync(join(folder, 'bwrap'), `#!/bin/sh\necho "bwrap: ${words}" >&2\nexit 1\n`, { mode: 0o755 });
+    return new Bubblewrap({ program: join(folder, 'bwrap'), version: '0.8.0', closed: true, bound: walls.bound });
+  };
+
+  test('for want of room are no outcome', () =>
     withBench(walled, async (bench) => {
-      const tool = join(bench.folder, 'tool');
-      mkdirSync(tool);
-      writeFileSync(join(tool, 'x'), '');
-      const agent: Agent = {
-        ...createSelfCheckAgent(),
-        run: async (run) => {
-          const end = await run.run(['true'], { cwd: '/no/such/folder' });
-          return {
-            ...(await createSelfCheckAgent().run({ ...run, instruction: ':' })),
-            finalText: `${end.cause}: ${end.detail}`,
-          };
-        },
-      };
-      await withBench({ ...walled, agent }, async (other) => {
-        const { trajectory } = await resultOf(other, await other.task({ instruction: ':', test: pass }));
-        expect(trajectory?.finalText).toMatch(/^not-started: the sandbox could not be built: bwrap: Can't chdir/);
+      for (const words of [
+        'Creating new namespace failed: Resource temporarily unavailable',
+        'Creating new namespace failed: nesting depth or /proc/sys/user/max_*_namespaces exceeded (ENOSPC)',
+      ])
+        await withBench({ ...walled, sandbox: saying(bench.folder, words) }, async (other) => {
+          const report = await reportOf(other, await other.task({ instruction: ':', test: pass }));
+          expect(report).toMatchObject({ kind: 'failed', failure: { code: 'environment-down', retryable: true } });
+        });
+    }));
+
+  test('for any other reason leave the rollout unscored, with what bubblewrap says', () =>
+    withBench(walled, async (bench) => {
+      const sandbox = saying(bench.folder, "Can't mount proc on /newroot/proc: Operation not permitted");
+      await withBench({ ...walled, sandbox }, async (other) => {
+        const { outcome } = await resultOf(other, await other.task({ instruction: ':', test: pass }));
+        expect(outcome).toMatchObject({ status: 'unscored', reason: 'verifier-crash' });
+        expect(outcome.status === 'unscored' && outcome.detail).toContain("bwrap: Can't mount proc on /newroot/proc");
       });
     }));
 });
