@@ -6,13 +6,13 @@ import { geminiCli } from './gemini-cli.ts';
 const launch = (more: Partial<CliSeat> = {}) => geminiCli.launch(seatFor({ protocol: 'gemini', ...more }));
 const settings = (more: Partial<CliSeat> = {}) => JSON.parse(launch(more).homeFiles['.gemini/settings.json'] ?? 'null');
 
-test('its settings stand above those of a workspace and of the machine', () => {
-  const { env } = launch();
-  expect(env).toMatchObject({
-    GEMINI_CLI_SYSTEM_SETTINGS_PATH: '/home/agent/.skillopt/none.json',
-    GEMINI_CLI_SYSTEM_DEFAULTS_PATH: '/home/agent/.skillopt/none.json',
-    GOOGLE_GEMINI_BASE_URL: fakeModel.baseUrl,
-  });
+test('its settings are those of its home, and none of the machine', () => {
+  const { env, homeFiles } = launch();
+  expect(env).toMatchObject({ GEMINI_API_KEY: fakeModel.key, GOOGLE_GEMINI_BASE_URL: fakeModel.baseUrl });
+  for (const name of ['GEMINI_CLI_SYSTEM_SETTINGS_PATH', 'GEMINI_CLI_SYSTEM_DEFAULTS_PATH']) {
+    expect(env[name]).toStartWith('/home/agent/');
+    expect(homeFiles).not.toHaveProperty([(env[name] ?? '').replace('/home/agent/', '')]);
+  }
   expect(settings()).toMatchObject({
     general: { maxAttempts: 2 },
     skills: { enabled: true, disabled: ['skill-creator', 'antigravity-support'] },

@@ -4,8 +4,8 @@ import { geminiLogin } from './logins/gemini-cli.ts';
 import { jsonText, plainlyNamed } from './own-provider.ts';
 
 /**
- * gemini-cli. Its settings are those of the user: the system's, which stand above all, it takes only from files that root
- * owns, and in a sandbox there are none. It is pointed away from the machine's own.
+ * gemini-cli. Its settings stand in its private home; those of the machine are left out. It lets a workspace change them
+ * by a `.gemini/settings.json`: settings above that one it takes from files of root alone.
  */
 export const geminiCli: CliKind = {
   name: 'gemini-cli',
@@ -21,9 +21,6 @@ export const geminiCli: CliKind = {
   launch,
   parse: readGemini,
 };
-
-const settingsFile = '.gemini/settings.json';
-const nowhere = '.skillopt/none.json';
 
 /** The provider would search and fetch for it, past all walls. */
 const policy = `[[rule]]
@@ -54,16 +51,13 @@ function launch(seat: CliSeat): CliLaunch {
   return {
     args: ['--output-format', 'stream-json', '--yolo', '--skip-trust', ...(named === null ? [] : ['--model', named])],
     env: {
-      GEMINI_CLI_SYSTEM_SETTINGS_PATH: `${seat.home}/${nowhere}`,
-      GEMINI_CLI_SYSTEM_DEFAULTS_PATH: `${seat.home}/${nowhere}`,
+      GEMINI_CLI_SYSTEM_SETTINGS_PATH: `${seat.home}/.gemini/no-system-settings.json`,
+      GEMINI_CLI_SYSTEM_DEFAULTS_PATH: `${seat.home}/.gemini/no-system-defaults.json`,
       GEMINI_CLI_TRUST_WORKSPACE: 'true',
       GEMINI_TELEMETRY_ENABLED: 'false',
       ...(model === null ? {} : { GEMINI_API_KEY: model.key, GOOGLE_GEMINI_BASE_URL: model.baseUrl }),
     },
-    homeFiles: {
-      [settingsFile]: jsonText(settings),
-      '.gemini/policies/skillopt.toml': policy,
-    },
+    homeFiles: { '.gemini/settings.json': jsonText(settings), '.gemini/policies/skillopt.toml': policy },
   };
 }
 
