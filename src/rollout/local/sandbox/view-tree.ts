@@ -86,7 +86,8 @@ export class ViewTree {
     else this.#place(part);
   }
 
-  #place(part: Exclude<Part, { kind: 'cover' }>): void {
+  #place(given: Exclude<Part, { kind: 'cover' }>): void {
+    let part = given;
     const stat = part.kind === 'bind' ? statOf(part.from) : null;
     if (part.kind === 'bind' && stat === null) return;
     // by a link that is shown, or by a folder around it
@@ -104,6 +105,11 @@ export class ViewTree {
           // it is shown already, where nothing covers it
           this.#parts.delete(at);
           return;
+        } else if (part.kind === 'bind' && isLink(host) && isSameEntry(part.from, host)) {
+          // the link is shown already: what it leads to stands there
+          const { at: end, missing } = this.#walk(part.at);
+          part = { ...part, at: join(end, ...missing), from: realOf(part.from) ?? part.from };
+          continue;
         } else if (!hasPlace(host, isFolder)) {
           if (this.#open(around)) continue;
           return;
@@ -214,6 +220,8 @@ function hasPlace(host: string, isFolder: boolean): boolean {
   if (there === null || there.isSymbolicLink()) return false;
   return there.isDirectory() === isFolder;
 }
+
+const isLink = (path: string): boolean => lookAt(path)?.isSymbolicLink() === true;
 
 /** Do both paths name the same entry of the same folder? A link is not what it leads to. */
 function isSameEntry(a: string, b: string): boolean {
