@@ -306,6 +306,16 @@ describeWalled('an agent within walls', () => {
       await bystander;
     }));
 
+  test('changes no setting of the kernel', () =>
+    within(async (bench) => {
+      const look = [
+        'find /proc -path "/proc/[0-9]*" -prune -o -path /proc/self -prune -o -path /proc/thread-self -prune -o -path /proc/pressure -prune -o -type f -writable -print 2>/dev/null',
+        'for f in kernel/core_pattern vm/swappiness net/ipv4/ip_forward fs/file-max; do cat /proc/sys/$f > /tmp/v && cat /tmp/v > /proc/sys/$f && echo "wrote $f"; done 2>/dev/null',
+        'echo end; cat /proc/sys/kernel/pid_max | wc -l',
+      ].join('\n');
+      expect(await said(bench, look)).toBe('end\n1\n');
+    }));
+
   test('gets no further rights: no namespaces of its own, no mounts, no devices', () =>
     within(async (bench) => {
       const text = await said(

@@ -25,6 +25,15 @@ const systemRoots = [
   '/run/current-system',
 ] as const;
 
+/**
+ * Where the kernel takes settings of the whole machine from whoever owns the file. To the kernel a process inside is the
+ * user who runs this program: where that is root, nothing but a read-only mount keeps it from them.
+ */
+const kernelSettings = ['/proc/sys'];
+const kernelSettingsOfRoot = ['sysrq-trigger', 'fs', 'irq', 'bus', 'acpi', 'scsi', 'asound', 'driver', 'mtrr'].map(
+  (name) => `/proc/${name}`,
+);
+
 /** The system's programs and what they load, as every process of a rollout sees them, read-only. */
 export function systemParts(): readonly Part[] {
   const roots = systemRoots.flatMap((path): readonly Part[] => {
@@ -35,6 +44,7 @@ export function systemParts(): readonly Part[] {
   return [
     ...roots,
     { kind: 'proc', at: '/proc' },
+    ...[...kernelSettings, ...(process.getuid?.() === 0 ? kernelSettingsOfRoot : [])].map(shown),
     { kind: 'dev', at: '/dev' },
     { kind: 'folder', at: '/run' },
     { kind: 'folder', at: '/var' },
