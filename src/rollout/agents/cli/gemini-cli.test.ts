@@ -30,10 +30,10 @@ test('nothing is searched or fetched by the provider for it', () => {
   expect(policy).toMatchObject({ rule: [{ toolName: ['google_web_search', 'web_fetch'], decision: 'deny' }] });
 });
 
-test('by its own login it is let in by that, and waits as ever', () => {
+test('by its own login it is let in by that, and waits for no reset', () => {
   const own = { model: null, protocol: null };
   expect(settings(own).security.auth.selectedType).toBe('oauth-personal');
-  expect(settings(own).general).not.toHaveProperty('maxAttempts');
+  expect(settings(own).general.maxAttempts).toBe(1);
   expect(launch({ ...own, modelName: 'gemini-2.5-pro' }).args.slice(-2)).toEqual(['--model', 'gemini-2.5-pro']);
   expect(launch(own).args).not.toContain('--model');
 });

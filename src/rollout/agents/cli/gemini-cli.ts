@@ -37,8 +37,9 @@ function launch(seat: CliSeat): CliLaunch {
     general: {
       enableAutoUpdate: false,
       enableAutoUpdateNotification: false,
-      // waiting is the gateway's: what it gave up is asked for once more at most
-      ...(model === null ? {} : { maxAttempts: 2 }),
+      // waiting is the gateway's: what it gave up is asked for once more at most. By a login it would wait for the reset of
+      // a quota without a word, for hours
+      maxAttempts: model === null ? 1 : 2,
     },
     privacy: { usageStatisticsEnabled: false },
     telemetry: { enabled: false },

@@ -1,6 +1,7 @@
 import { stripVTControlCharacters } from 'node:util';
 import type { CliTrouble } from './cli-kind.ts';
 import { type Fields, fieldsOf, jsonWithin, textOf } from './json-events.ts';
+import { resetOf } from './used-up.ts';
 
 /** Longest detail of a trouble, in UTF-16 units. */
 const detailLength = 400;
@@ -21,6 +22,8 @@ export function troubleOf(message: string, status: number | null = null): CliTro
   const names = [error.code, error.type].map(textOf);
   const words = textOf(error.message);
   const detail = oneLine(words === '' ? message : code === null ? words : `${code}: ${words}`);
+  const resetsAt = resetOf(error.resets_at);
+  if (resetsAt !== null) return { kind: 'quota', detail, resetsAt };
   if (names.some((name) => quotaCodes.has(name)) || code === 402) return { kind: 'quota', detail };
   if (names.some((name) => noModelCodes.has(name)) || code === 404) return { kind: 'model-not-found', detail };
   if (names.some((name) => tooLongCodes.has(name)) || code === 413) return { kind: 'limit', detail };
