@@ -50,7 +50,11 @@ export async function localBackend(
   const sandbox = ownPrograms ? ownFolders : await wallsOf(config.sandbox.kind, path);
   return new LocalRollouts({
     ...common,
-    agent: createLocalAgent(config.agent, agentSettings(config, o)),
+    agent: createLocalAgent(config.agent, {
+      ...agentSettings(config, o),
+      given: [...config.preloads.env, ...folderTasks(pack.tasks).flatMap((t) => Object.keys(t.env.environment))],
+      longestMs: longestMs(config, pack.tasks, defaultTimeoutSec),
+    }),
     tasks: folderTasks(pack.tasks),
     prepareFiles: async (task) => (await dockerfileCopies(task)).copies,
     problems: async (tasks, seen) => [
@@ -104,6 +108,11 @@ function hiddenPaths(config: Config, base: string): readonly string[] {
   const places = sources.map((given) => resolve(base, given));
   const folders = places.map((path) => (basename(path) === 'SKILL.md' ? dirname(path) : path));
   return [homedir(), resolve(base), ...folders];
+}
+
+/** The longest time that any task gives its agent. */
+function longestMs({ timeouts }: Config, tasks: Pack['tasks'], defaultSec: number): number {
+  return 1000 * Math.max(...tasks.map((t) => timeouts.agentSec ?? t.agentTimeoutSec ?? defaultSec), 0);
 }
 
 /** What a config says of how much its model takes and writes. */

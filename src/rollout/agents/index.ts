@@ -30,6 +30,10 @@ export type AgentSettings = {
   readonly protocols: readonly Protocol[] | null;
   readonly limits: AgentLimits;
   readonly mcp: Preloads['mcp'];
+  /** Names of the variables that rollouts are given beside those of every process; absent = none. */
+  readonly given?: readonly string[];
+  /** The longest that a rollout's agent may take, in milliseconds; absent = not known. */
+  readonly longestMs?: number;
   /** Hears every value of a login that must never be shown, before an agent is started with it. */
   readonly onSecret?: (value: string) => void;
   /** Time that the rehearsal agent waits before it works, so that it can be watched. */

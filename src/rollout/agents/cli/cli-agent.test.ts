@@ -15,9 +15,10 @@ import { join } from 'node:path';
 import { type Failure, fail, SkilloptError } from '../../../ports/failure.ts';
 import { waitUntil } from '../../../process/wait.ts';
 import type { AgentEnd, AgentRun } from '../agent.ts';
+import type { AgentSettings } from '../index.ts';
 import { createCliAgent } from './cli-agent.ts';
 import { emptyReading, fakeKind, fakeModel, program, runIn, settingsFor } from './cli-fixture.ts';
-import type { CliKind, CliLogin, CliReading, CliSeat } from './cli-kind.ts';
+import type { CliKind, CliLogin, CliLoginOptions, CliReading, CliSeat } from './cli-kind.ts';
 
 let base = '';
 let rooms = 0;
@@ -261,6 +262,14 @@ describe('a login', () => {
     expect(failure?.retryAt).toBe('2026-12-01T03:17:43.000Z');
   });
 
+  test('what a model with a key would have cost is not what a subscription has', async () => {
+    const usage = { inputTokens: 10, outputTokens: 5, costUsd: 0.5, requests: 1 };
+    const { agent, dir } = byLogin('exit 0', { parse: reads({ usage }) });
+    expect((await agent.run(runIn(dir, { model: null }))).usage).toEqual({ ...usage, costUsd: null });
+    const keyed = agentOf('exit 0', { parse: reads({ usage }) });
+    expect((await keyed.agent.run(runIn(keyed.dir))).usage).toEqual(usage);
+  });
+
   test('one that is refused names what makes a new one', async () => {
     const { agent, dir } = byLogin('exit 1', { parse: reads({ trouble: { kind: 'auth', detail: '401' } }) });
     const { failure } = await agent.run(runIn(dir, { model: null }));
@@ -400,25 +409,53 @@ describe('before anything is spent', () => {
       where: 'auth.json',
       fix: 'log in',
     });
-    const taken = async () => ({
-      env: {},
-      homeFiles: {},
-      secrets: [],
-      logIn: '',
-      where: 'auth.json',
-      expiresMs: 1796095063000,
-    });
-    const held = agentOf(
-      'echo 2.4.0',
-      { login: taken, ownLimits: ['requests'] },
-      { login: 'subscription', limits },
-    ).agent;
-    const findings = await held.preflight();
-    expect(findings.map(({ level, where }) => `${level} ${where}`).slice(-3)).toEqual([
+    const findings = await byOwnLogin({ ownLimits: ['requests'] }, { limits }).preflight();
+    expect(findings.map(({ level, where }) => `${level} ${where}`).slice(-4)).toEqual([
       'ok auth.json',
-      'warning agentLimits.tokens',
-      'warning agentLimits.usd',
+      'warning login',
+      'error agentLimits.tokens',
+      'error agentLimits.usd',
     ]);
-    expect(await held.needs?.()).toMatchObject({ network: true });
+    expect(findings.at(-1)?.fix).toStartWith(
+      'take it out: requests and the time of a rollout (timeouts.agentSec) hold',
+    );
+    expect(await byOwnLogin().needs?.()).toMatchObject({ network: true });
   });
+
+  test('how it is let in, and what does not hold with a login', async () => {
+    expect(await levels(agentOf('echo 2.4.0').agent)).toContain(
+      'ok: fake-agent is let in by the model’s key; no login of its own is used',
+    );
+    const unnamed = await levels(byOwnLogin({}, { modelId: null }));
+    expect(unnamed).toContain(
+      'warning: no model is named: fake-agent takes its own choice, which may be another one tomorrow',
+    );
+    expect(unnamed.join('\n')).toContain('warning: with its own login fake-agent talks to its vendor by itself');
+    const short = await levels(byOwnLogin({}, {}, 3_600_000));
+    expect(short.join('\n')).toMatch(
+      /warning: the login of fake-agent holds until .*: a run that takes longer pauses before/,
+    );
+    const asked: number[] = [];
+    const login = async (o: CliLoginOptions) => {
+      asked.push(o.outlivesMs);
+      return ownLogin(null);
+    };
+    await agentOf('echo 2.4.0', { login }, { login: 'subscription', longestMs: 42_000 }).agent.preflight();
+    expect(asked).toEqual([42_000]);
+    const given = ['PATH', 'ANTHROPIC_API_KEY'];
+    expect(await levels(byOwnLogin({ name: 'claude-code' }, { given }))).toContain(
+      'error: claude-code would use ANTHROPIC_API_KEY in place of its login',
+    );
+  });
+
+  const ownLogin = (expiresMs: number | null): CliLogin => ({
+    ...{ env: {}, homeFiles: {}, secrets: [], where: 'auth.json', logIn: '`fake login`' },
+    expiresMs,
+  });
+  const byOwnLogin = (kind: Partial<CliKind> = {}, more: Partial<AgentSettings> = {}, holdsMs = 7 * 86_400_000) =>
+    agentOf(
+      'echo 2.4.0',
+      { login: async () => ownLogin(Date.now() + holdsMs), ...kind },
+      { login: 'subscription', ...more },
+    ).agent;
 });

@@ -27,7 +27,9 @@ export type CliRun = {
 export function endOf(run: CliRun): AgentEnd {
   const { end, reading, instruction } = run;
   const steps: readonly TrajectoryStep[] = [{ kind: 'message', role: 'user', text: instruction }, ...reading.steps];
-  const { usage, finalText, read, visible } = reading;
+  const { finalText, read, visible } = reading;
+  // by a login a share of a subscription is spent: what the agent names is what a key would have cost
+  const usage = run.logIn === null ? reading.usage : { ...reading.usage, costUsd: null };
   const didWork =
     usage.outputTokens === null ? reading.steps.some((step) => step.kind === 'tool') : usage.outputTokens > 0;
   const told = { steps, finalText, usage, read, visible, didWork };

@@ -1,17 +1,13 @@
-import { homedir } from 'node:os';
-import { SkilloptError } from '../../../ports/failure.ts';
+import type { SkilloptError } from '../../../ports/failure.ts';
 import { apiNames } from '../../../ports/gateway.ts';
 import type { Finding } from '../../../ports/preflight.ts';
 import type { AgentSettings } from '../index.ts';
-import type { CliKind, CliLogin } from './cli-kind.ts';
-import { momentWords } from './clock-words.ts';
+import type { CliKind } from './cli-kind.ts';
 import { findProgram, type Program } from './find-program.ts';
 import { type InstalledCli, installation, versionOf } from './installed-cli.ts';
 import { agentsThatSpeak } from './kinds.ts';
+import { loginFindings } from './logins/login-findings.ts';
 import { isOlder, majorOf } from './version-words.ts';
-
-/** A login has to hold for a rollout; this is what tasks without a limit of their own get. */
-const commonRolloutMs = 900_000;
 
 /** What has to hold before a coding agent is started, each with the fix where it does not. */
 export async function cliPreflight(
@@ -24,7 +20,6 @@ export async function cliPreflight(
     ...missingPrograms(kind, settings.path),
     ...protocolFindings(kind, settings),
     ...(await loginFindings(kind, settings)),
-    ...limitFindings(kind, settings),
   ];
 }
 
@@ -115,41 +110,6 @@ function protocolFindings(kind: CliKind, { protocols, login, modelName }: AgentS
       fix: `${choose}; or, if its server answers that API too, say so with "protocols" in "model"`,
     },
   ];
-}
-
-async function loginFindings(kind: CliKind, settings: AgentSettings): Promise<readonly Finding[]> {
-  if (settings.login === 'key') return [];
-  if (kind.login === null) {
-    const what = `${kind.name} has no login that a rollout could be given`;
-    return [{ level: 'error', what, where: 'login', fix: 'set "login": "key", and name a "model"' }];
-  }
-  try {
-    const { variables, modelId: model } = settings;
-    const hostHome = variables.HOME ?? homedir();
-    const login = await kind.login({ hostHome, variables, model, outlivesMs: commonRolloutMs, nowMs: Date.now() });
-    return [{ level: 'ok', what: heldWords(kind, login), where: login.where, fix: '' }];
-  } catch (error) {
-    if (error instanceof SkilloptError) return [findingOf(error)];
-    throw error;
-  }
-}
-
-function heldWords({ name }: CliKind, { expiresMs }: CliLogin): string {
-  return `${name} has a login${expiresMs === null ? '' : `, which holds until ${momentWords(expiresMs)}`}`;
-}
-
-/** Where the agent talks to its vendor by itself, a limit holds only by a switch of the agent. */
-function limitFindings(kind: CliKind, { login, limits }: AgentSettings): readonly Finding[] {
-  if (login === 'key') return [];
-  const open = (['requests', 'tokens', 'usd'] as const).filter(
-    (limit) => limits[limit] !== null && kind.ownLimits?.includes(limit) !== true,
-  );
-  return open.map((limit) => ({
-    level: 'warning' as const,
-    what: `with its own login ${kind.name} talks to its vendor by itself, and has no limit on ${limit} of one rollout`,
-    where: `agentLimits.${limit}`,
-    fix: 'bound its time in its place (timeouts.agentSec), or use a key',
-  }));
 }
 
 function findingOf({ failure: { what, where, fix } }: SkilloptError): Finding {
