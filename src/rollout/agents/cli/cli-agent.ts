@@ -6,16 +6,17 @@ import { taskPath, whyNotStarted } from '../../why-not-started.ts';
 import type { Agent, AgentEnd, AgentNeeds, AgentRun } from '../agent.ts';
 import type { AgentSettings } from '../index.ts';
 import { endOf } from './cli-end.ts';
-import type { CliKind, CliLogin, CliReading, CliSeat, McpLaunch } from './cli-kind.ts';
+import type { CliKind, CliLogin, CliSeat, McpLaunch } from './cli-kind.ts';
 import { cliPreflight } from './cli-preflight.ts';
 import { findProgram } from './find-program.ts';
 import { writeHomeFiles } from './home-files.ts';
 import { InstalledCli } from './installed-cli.ts';
+import { withWindow } from './login-window.ts';
 import { besideFailure, keysBeside } from './logins/login-failures.ts';
 import { wayOut } from './logins/way-out.ts';
 import { readOutput, replaceOutput } from './output-file.ts';
 import { needsOf } from './program-needs.ts';
-import { saidNow, usedUp } from './used-up.ts';
+import { saidNow } from './used-up.ts';
 
 /** A login has to hold a while longer than the rollout may last: it waits now and then. */
 const loginSlackMs = 120_000;
@@ -74,21 +75,11 @@ async function perform(
     kind,
     instruction: run.instruction,
     end: end.cause === 'not-started' ? { ...end, detail: whyNotStarted(kind.program, end, ownPath) } : end,
-    reading: login === null ? reading : withWindow(reading, run.env),
+    reading: login === null ? reading : withWindow(reading, saidNow(run.env)),
     stderr: output.stderr,
     logIn: login?.logIn ?? null,
     model: run.model?.id ?? seat.modelName,
   });
-}
-
-/** A login's window that is used up is told by the words of an error: its status is that of any haste. */
-function withWindow(reading: CliReading, env: AgentRun['env']): CliReading {
-  const { trouble } = reading;
-  if (trouble === null || trouble.kind === 'auth' || trouble.kind === 'limit') return reading;
-  const window = usedUp(trouble.detail, saidNow(env));
-  if (window === null) return reading;
-  const resetsAt = trouble.resetsAt ?? window.resetsAt ?? undefined;
-  return { ...reading, trouble: { kind: 'quota', detail: trouble.detail, resetsAt } };
 }
 
 /** Throws `auth` with the fix where there is none. */

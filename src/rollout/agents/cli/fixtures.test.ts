@@ -11,6 +11,7 @@ import type { CliKind, CliReading } from './cli-kind.ts';
 import { codex } from './codex.ts';
 import { geminiCli } from './gemini-cli.ts';
 import { cliKinds } from './kinds.ts';
+import { withWindow } from './login-window.ts';
 import { opencode } from './opencode.ts';
 import { pi } from './pi.ts';
 
@@ -127,6 +128,8 @@ const rows: readonly Row[] = [
     costUsd: 0.003563,
     differs: {},
     more: {
+      // by its words: with a key they are anyone's
+      'used-up': { was: 'provider' },
       'success-messages': ran,
       'success-responses': ran,
       'success-gemini': ran,
@@ -157,6 +160,7 @@ const rows: readonly Row[] = [
       killed: { was: 'time', command: undefined },
     },
     more: {
+      'used-up': { was: 'quota' },
       'success-messages': ran,
       'success-responses': ran,
       'success-gemini': ran,
@@ -188,6 +192,7 @@ const rows: readonly Row[] = [
       'tool-error': { command: ['ls /nonexistent; exit 3', null] },
     },
     more: {
+      'used-up': { was: 'rate-limit' },
       'no-credit': { was: 'rate-limit' },
       'no-model': { was: 'no-model' },
       '429-two-attempts': { was: 'rate-limit' },
@@ -232,6 +237,15 @@ function endIn(row: Row, scenario: string) {
   return { reading, end: endOf(run) };
 }
 
+/** When the fixtures of used-up logins were made, and until when they are, by agent. */
+const usedUpAt: Readonly<Record<string, readonly [saidAt: string, retryAt: string]>> = {
+  'claude-code': ['2026-12-01T00:45:00Z', '2026-12-01T02:45:30.000Z'],
+  codex: ['2026-12-01T00:45:00Z', '2026-12-01T02:46:00.000Z'],
+  pi: ['2026-12-01T01:22:03Z', '2026-12-01T04:29:03.000Z'],
+  opencode: ['2026-12-01T01:23:29Z', '2026-12-01T04:30:29.000Z'],
+  'gemini-cli': ['2026-12-01T01:21:52Z', '2026-12-01T04:34:46.000Z'],
+};
+
 function whatItWas(end: ReturnType<typeof endOf>): Seen['was'] | string {
   if (end.failure !== undefined) return end.failure.code === 'config' ? 'no-model' : end.failure.code;
   const last = end.steps.at(-1);
@@ -247,6 +261,18 @@ function whatItWas(end: ReturnType<typeof endOf>): Seen['was'] | string {
       return end.trouble?.reason ?? '';
   }
 }
+
+test.each(rows.map((row) => [row.kind.name, row] as const))(
+  '%s by a login that is used up says until when',
+  (name, row) => {
+    const { stdout, stderr, end } = runOf(row.kind, 'used-up');
+    const [saidAt = '', retryAt] = usedUpAt[name] ?? [];
+    const at = { nowMs: Date.parse(saidAt), zone: 'UTC' };
+    const reading = withWindow(row.kind.parse({ stdout, stderr, skillName: null }), at);
+    const run = { kind: row.kind, instruction: '', end, reading, stderr, logIn: '`log in`', model: null };
+    expect(endOf(run).failure).toMatchObject({ code: 'quota', retryable: true, retryAt });
+  },
+);
 
 describe.each(rows.map((row) => [row.kind.name, row] as const))('%s', (_, row) => {
   const wanted = scenarios.map((scenario): [string, Seen] => [

@@ -14,6 +14,12 @@ test('a used-up window says until when, in UTC and local time, and when to start
   });
 });
 
+test('of the vendor’s words the first are told', () => {
+  const what = (said: string) => usedUpFailure('gemini-cli', said, undefined).what;
+  expect(what('Used up. 💡 Tip: buy more')).toBe('the login of gemini-cli is used up (Used up.)');
+  expect(what('x'.repeat(500))).toBe(`the login of gemini-cli is used up (${'x'.repeat(200)}…)`);
+});
+
 test('one that nobody knows the end of says so', () => {
   for (const resetsAt of [undefined, 'soon']) {
     const failure = usedUpFailure('pi', '', resetsAt);

@@ -1,12 +1,15 @@
 import { type Failure, fail } from '../../../../ports/failure.ts';
 import { momentWords } from '../clock-words.ts';
 
+/** Characters of the vendor's words in a message. */
+const LONGEST_WORDS = 200;
+
 const GOES_ON = 'it goes on where it stopped';
 
 /** A login's window is used up; `resetsAt` (ISO 8601) undefined = nobody says until when. `said` in the vendor's words. */
 export function usedUpFailure(agent: string, said: string, resetsAt: string | undefined): Failure {
   const where = `login of ${agent}`;
-  const words = said === '' ? '' : ` (${said})`;
+  const words = said === '' ? '' : ` (${shortened(said)})`;
   const ms = resetsAt === undefined ? Number.NaN : Date.parse(resetsAt);
   if (Number.isNaN(ms)) {
     const fix = `look up when it is reset, then start it again: ${GOES_ON}; or name a model with a key`;
@@ -16,6 +19,12 @@ export function usedUpFailure(agent: string, said: string, resetsAt: string | un
   const what = `the login of ${agent} is used up until ${when}${words}`;
   const fix = `start it again after ${when}: ${GOES_ON}; with --wait-for-reset it waits for that by itself`;
   return { ...fail('quota', what, where, fix, { retryable: true }).failure, retryAt: new Date(ms).toISOString() };
+}
+
+/** The vendor's first words: what follows is advice to its customers. */
+function shortened(said: string): string {
+  const first = said.split('💡')[0]!.trim();
+  return first.length > LONGEST_WORDS ? `${first.slice(0, LONGEST_WORDS).trimEnd()}…` : first;
 }
 
 /** The vendor does not take a login that was taken. */
