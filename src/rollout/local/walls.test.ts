@@ -126,6 +126,29 @@ describeWalled('within walls a rollout', () => {
       { agent: createOracleAgent({ variables: {} }) },
     ));
 
+  test('has the network where its agent talks to its vendor by itself, and then for the agent alone', async () => {
+    const server = Bun.serve({ hostname: '127.0.0.1', port: 0, fetch: () => new Response('reached') });
+    const call = `exec 3<>/dev/tcp/127.0.0.1/${server.port} && printf 'GET / HTTP/1.0\\r\\n\\r\\n' >&3 && tail -1 <&3`;
+    const needs = async () => ({ show: [], path: [], network: true });
+    try {
+      await within(
+        async (bench) => {
+          const test = `if bash -c "${call.replaceAll('"', '\\"')}" 2>/dev/null | grep -q reached; then exit 3; fi; ${pass}`;
+          const task = await bench.task({ instruction: call, test });
+          const { outcome, trajectory } = await resultOf(bench, task);
+          expect([outcome, trajectory?.finalText]).toMatchObject([{ hard: 1 }, 'reached']);
+        },
+        { agent: { ...createSelfCheckAgent(), needs } },
+      );
+      await within(async (bench) => {
+        const task = await bench.task({ instruction: `${call} 2>/dev/null || echo none`, test: pass });
+        expect((await resultOf(bench, task)).trajectory?.finalText).toEndWith('none\n');
+      });
+    } finally {
+      await server.stop(true);
+    }
+  });
+
   test('leaves nothing, though eight run at once', () =>
     within(async (bench) => {
       const task = await bench.task({ instruction: 'touch mine; ls | wc -l', test: pass });
@@ -265,11 +288,12 @@ describeWalled('preflight', () => {
       },
     ));
 
-  test('refuses an agent that needs a network where there is none', () =>
+  test('says that an agent which talks to its vendor by itself has the network', () =>
     within(
       async (bench) => {
-        const errors = (await bench.backend.preflight()).filter(({ level }) => level === 'error');
-        expect(errors).toMatchObject([{ where: 'sandbox.network', fix: expect.stringContaining('"network": "on"') }]);
+        const found = (await bench.backend.preflight()).filter(({ level }) => level !== 'ok');
+        expect(found).toMatchObject([{ level: 'warning', where: 'sandbox.network' }]);
+        expect(found[0]?.what).toContain('verifiers have none');
       },
       { agent: { ...createSelfCheckAgent(), needs: async () => ({ show: [], path: [], network: true }) } },
     ));

@@ -42,7 +42,10 @@ export class RolloutWalls {
     return new RolloutWalls(o, folders, places, cell);
   }
 
-  /** What the agent is shown: `readOnly` as in `SandboxView`; `callsModel` = through the gateway. */
+  /**
+   * What the agent is shown: `readOnly` as in `SandboxView`; `callsModel` = through the gateway. One that talks to its
+   * vendor by itself has the network; what is run without it, the verifier, has it only where the config says so.
+   */
   agentView(
     more: {
       readonly readOnly?: SandboxView['readOnly'];
@@ -50,10 +53,12 @@ export class RolloutWalls {
       readonly callsModel?: boolean;
     } = {},
   ): SandboxView {
-    const { gateway, relay } = this.o;
+    const { gateway, relay, network } = this.o;
+    const needs = more.needs ?? noNeeds;
     return {
       ...this.#view('agent'),
-      show: [...this.o.show, ...(more.needs ?? noNeeds).show],
+      network: needs.network ? 'on' : network,
+      show: [...this.o.show, ...needs.show],
       readOnly: more.readOnly ?? [],
       gateway:
         gateway === null || more.callsModel !== true
