@@ -8,7 +8,7 @@ import { writeWhole } from '../journal/texts.ts';
 import { fail } from '../ports/failure.ts';
 import { shellWord } from '../ports/printable.ts';
 import { differenceTexts } from '../session/effective-config.ts';
-import { movedPath } from '../session/fork-config.ts';
+import { movedPath, movedPreloads } from '../session/fork-config.ts';
 import { sessionPaths } from '../session/paths.ts';
 import { environment, type Flags, fileAndEnvironmentIfThere } from './layered-config.ts';
 import { shownDir } from './read-state.ts';
@@ -47,8 +47,9 @@ export function sessionPlace(given: string, flags: Flags, layOut = false): Sessi
   return { dir, config, flags: moved };
 }
 
-/** A value of a key as another directory sees it: paths, and the paths among a command's words. */
+/** A value of a key as another directory sees it: paths, those of preloads, and those among a command's words. */
 function movedValue(key: string, value: unknown, from: string, to: string): unknown {
+  if (/^preloads(\.|$)/.test(key)) return movedPreloads(key, value, from, to);
   if (typeof value === 'string') return movedPath(key, value, from, to);
   if (/^(model|optimizer)(\.command)?$/.test(key) && typeof value === 'object' && value !== null) {
     if (Array.isArray(value)) return value.map((word) => movedWord(word, from, to));

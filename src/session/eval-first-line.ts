@@ -1,5 +1,6 @@
 import { agentName } from '../config/agent.ts';
 import { type Difference, differences } from '../config/differences.ts';
+import { checkConfig } from '../config/load.ts';
 import { modelName } from '../config/model.ts';
 import type { Config } from '../config/schema.ts';
 import { NO_SKILL } from '../engine/conversation.ts';
@@ -10,7 +11,7 @@ import type { EventOf } from '../events/events.ts';
 import { fail } from '../ports/failure.ts';
 import { sha256, shortHash } from '../ports/hash.ts';
 import type { Pack, Task } from '../ports/task.ts';
-import { environmentFingerprint, packName, requireShown, type SeedSkill } from './first-lines.ts';
+import { environmentFingerprint, packName, requireShown, type SeedSkill, surroundingsOf } from './first-lines.ts';
 
 /** The rules by which an eval is drawn. */
 const EVAL_RULES = ['eval@1'] as const;
@@ -129,10 +130,11 @@ export function drawTasks<T extends Pick<Task, 'hash'>>(
 }
 
 /** Keys of a config that an eval's outcomes depend on. */
-function ground(config: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
+function ground(logged: EventOf<'eval.created'>['config']): Readonly<Record<string, unknown>> {
+  const config = checkConfig(logged, 'line 1 of the log'); // one of before has fewer keys
   const { backend, agent, model, timeouts, optimize, gate } = config;
-  const { passThreshold } = gate as Config['gate'];
-  return { backend, agent, model, timeouts, optimize, gate: { passThreshold } };
+  const { passThreshold } = gate;
+  return { backend, agent, model, timeouts, optimize, gate: { passThreshold }, ...surroundingsOf(config) };
 }
 
 /** In what the eval that is wanted now differs from the one that has begun, in words; empty = it is the same. */

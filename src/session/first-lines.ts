@@ -1,6 +1,7 @@
 import { agentName } from '../config/agent.ts';
 import { checkConfig } from '../config/load.ts';
 import { modelIdentity, modelName } from '../config/model.ts';
+import { withoutPlaces } from '../config/preload-paths.ts';
 import { noPreloads } from '../config/preloads.ts';
 import { sandboxConfig } from '../config/sandbox.ts';
 import type { Config } from '../config/schema.ts';
@@ -59,11 +60,14 @@ export function environmentFingerprint(config: Config, bundle: string): string {
   );
 }
 
-/** What surrounds an agent, as far as it is not as it is by default: sessions from before these keys keep their names. */
-function surroundingsOf({ login, agentLimits, sandbox, preloads }: Config): Readonly<Record<string, unknown>> {
+/**
+ * What surrounds an agent, as far as it is not as it is by default: sessions from before these keys keep their names.
+ * What preloads bring, such as the bytes of another skill, stands in the versions of outcomes.
+ */
+export function surroundingsOf({ login, agentLimits, sandbox, preloads }: Config): Readonly<Record<string, unknown>> {
   const { kind: _kind, keepMb: _keep, ...walls } = sandbox;
   const { kind: _, keepMb: __, ...usual } = sandboxConfig.parse({});
-  const all = { login, agentLimits, walls, preloads };
+  const all = { login, agentLimits, walls, preloads: withoutPlaces(preloads) };
   const byDefault: typeof all = {
     login: 'key',
     agentLimits: { requests: null, tokens: null, usd: null },

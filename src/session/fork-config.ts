@@ -2,6 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { isAbsolute, relative, resolve } from 'node:path';
 import { configOfLayers, type Layers, layersOf, type Override, withOverrides } from '../config/layers.ts';
 import { parseConfig } from '../config/load.ts';
+import { withMovedPaths } from '../config/preload-paths.ts';
 import type { Config } from '../config/schema.ts';
 import type { Bounds } from '../events/shapes.ts';
 import { bounds, boundsOf, effectiveConfig } from './effective-config.ts';
@@ -53,18 +54,25 @@ export function configOfFork(
   };
 }
 
-/** The keys of a config that are relative paths, made those of another directory. */
+/** The keys of a config that are relative paths, or hold some, with those of another directory. */
 export function rebasedPaths(
-  config: Pick<Config, 'skill' | 'pack' | '$schema'>,
+  config: Pick<Config, 'skill' | 'pack' | '$schema' | 'preloads'>,
   from: string,
   to: string,
-): Readonly<Record<string, string>> {
-  const moved: Record<string, string> = {};
+): Readonly<Partial<Pick<Config, 'skill' | 'pack' | '$schema' | 'preloads'>>> {
+  const moved: Record<string, unknown> = {};
   for (const key of ['skill', 'pack', '$schema'] as const) {
     const path = config[key];
     if (path !== undefined && movedPath(key, path, from, to) !== path) moved[key] = movedPath(key, path, from, to);
   }
+  const preloads = movedPreloads('preloads', config.preloads, from, to);
+  if (JSON.stringify(preloads) !== JSON.stringify(config.preloads)) moved.preloads = preloads;
   return moved;
+}
+
+/** The value of `preloads`, or of a key below it, with its relative paths made those of another directory. */
+export function movedPreloads(key: string, value: unknown, from: string, to: string): unknown {
+  return withMovedPaths(key, value, (path) => movedPath('skill', path, from, to));
 }
 
 /** The value of a key, made that of another directory if it is a relative path. */

@@ -1,4 +1,5 @@
 import { type Difference, differences } from '../config/differences.ts';
+import { withoutPlaces } from '../config/preload-paths.ts';
 import type { Config } from '../config/schema.ts';
 import { optimize } from '../engine/loop.ts';
 import type { Decision, EventOf } from '../events/events.ts';
@@ -65,7 +66,8 @@ export type ForkLog = {
 export async function forkLog(o: ForkOptions): Promise<ForkLog> {
   const { parent, pack, place } = o;
   const was = configOf(parent.created);
-  const changes = differences({ ...was, skill: o.config.skill, pack: o.config.pack }, o.config).fork;
+  const asParent: Config = { ...was, ...placesOf(was, o.config) };
+  const changes = differences(asParent, o.config).fork;
   const ofSplits = changes.filter((d) => isOfSplits(d.key));
   if (ofSplits.length > 0)
     throw fail(
@@ -77,7 +79,6 @@ export async function forkLog(o: ForkOptions): Promise<ForkLog> {
   const tasks = taskChanges(parent.created.pack.tasks, pack.tasks);
   const kept = inheritedSplits(parent, tasks);
   refuseEmptied(kept, pack.tasks, o.config.pack);
-  const asParent = { ...was, skill: o.config.skill, pack: o.config.pack };
   const sameTasks = tasks.changed.length + tasks.gone.length + tasks.added.length + tasks.renamed.length === 0;
   const sameSkill = o.skill.text === parent.created.skill.text && o.skill.bundle === parent.created.skill.bundle;
   const same = changes.length === 0 && sameTasks && sameSkill;
@@ -120,6 +121,12 @@ export async function forkLog(o: ForkOptions): Promise<ForkLog> {
   for (const what of notes)
     journal.append({ type: 'warning.raised', what, where: `forked from ${parent.created.session}`, fix: '' });
   return { text: journal.text(), created, splits, effects, decisions, changes, tasks, notes };
+}
+
+/** Where things lie, as the fork sees it. What is in skill and pack is compared by itself, in preloads by their versions. */
+function placesOf(was: Config, { skill, pack, preloads }: Config): Pick<Config, 'skill' | 'pack' | 'preloads'> {
+  const same = JSON.stringify(withoutPlaces(was.preloads)) === JSON.stringify(withoutPlaces(preloads));
+  return { skill, pack, preloads: same ? preloads : was.preloads };
 }
 
 /** Writes effects, inputs and the decisions that follow from them, then the effects that no decision came to. */

@@ -1,4 +1,4 @@
-import { copyFileSync, existsSync, mkdirSync, renameSync, rmSync } from 'node:fs';
+import { copyFileSync, cpSync, existsSync, mkdirSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Difference, differences } from '../config/differences.ts';
 import { type Layers, type Override, placeOf as placeOfKey } from '../config/layers.ts';
@@ -87,6 +87,7 @@ export async function forkSession(o: ForkRequest, parts: ForkParts): Promise<For
       mkdirSync(growing.hidden, { recursive: true });
       const skill = await seedOf(from, growing, parent, config, notes, parts);
       const pack = await packOf(from, growing, parent, config, notes, parts);
+      keepPreloads(from, growing, parent, config);
       const log = await forkLog({
         parent,
         place,
@@ -223,6 +224,18 @@ async function packOf(
     notes.push('the source of the pack is gone: its tasks are those of the parent’s copy');
   } else await parts.importPack(config.ofParent, growing.pack);
   return parts.readPack(growing.pack);
+}
+
+/**
+ * While the config wants the same preloads the fork has the parent's copies and versions of them; what is installed is
+ * made again from these, as it names the place where it lies.
+ */
+function keepPreloads(from: SessionPaths, growing: SessionPaths, { created }: Parent, { ofParent }: ForkConfig): void {
+  if (JSON.stringify(configOf(created).preloads) !== JSON.stringify(ofParent.preloads)) return;
+  for (const name of ['ready.json', 'kept']) {
+    const there = join(from.preloads, name);
+    if (existsSync(there)) cpSync(there, join(growing.preloads, name), { recursive: true });
+  }
 }
 
 /** The trajectories that inherited outcomes name; one that is missing or changed is told. */
