@@ -136,6 +136,10 @@ export interface Agent {
   readonly proposes?: false;
   /** Where it looks for skills by itself. Empty when it goes by `AgentRun.skillDir` alone. */
   readonly skillMounts: readonly SkillMount[];
+  /** It lists the skills of `AgentRun.otherSkills` by itself; an agent with `skillMounts` need not. */
+  readonly takesOtherSkills?: true;
+  /** It hands the servers of `AgentSettings.mcp` to what it starts. */
+  readonly takesMcp?: true;
   /** It calls its model through the gateway by this API; absent = it does not. Of several the first that the model speaks. */
   readonly speaks?: readonly Protocol[];
   /** It calls the model of the config by itself, from this process (`AgentSettings.model`), and not through the gateway. */

@@ -21,6 +21,7 @@ export function createBuiltinAgent(settings: { readonly model: Model | null; rea
     name: BUILTIN_AGENT,
     takesSkill: true,
     skillMounts: [],
+    takesOtherSkills: true,
     callsModel: true,
     version: async () => VERSION,
     preflight: async () =>

@@ -28,6 +28,7 @@ export function createCliAgent(kind: CliKind, settings: AgentSettings): Agent {
     name: kind.name,
     takesSkill: true,
     skillMounts: kind.skillMounts,
+    takesMcp: true,
     speaks: kind.speaks,
     needs: async () => needs(kind, settings, installed),
     version: () => installed.version(),
