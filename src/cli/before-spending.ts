@@ -66,6 +66,11 @@ export function refuseUnbounded(e: Costs, limits: Limits, { what, size, config }
   );
 }
 
+/** Sentences as lines below a word of their own. */
+export function labelled(label: string, texts: readonly string[]): readonly string[] {
+  return texts.map((text, at) => `${(at === 0 ? label : '').padEnd(LABEL.length)}${text}`);
+}
+
 /** A line without the word that it begins with. */
 export const unlabelled = (text: string): string => text.slice(LABEL.length);
 

@@ -5,13 +5,17 @@ import { continuingText } from '../events/progress.ts';
 import { countText } from '../events/words.ts';
 import type { Model } from '../ports/model.ts';
 import type { Evaluation } from '../session/evaluation.ts';
-import { type Begun, beginWork, type Telling } from './begin.ts';
+import { type Begun, beginWork, type Installing, type Telling } from './begin.ts';
 import { estimateEvalBefore } from './estimate-of.ts';
 
 /** `beginWork` for an eval; `target` null = no model takes part. */
 export function beginEval(
   evaluation: Evaluation,
-  { target, asksTarget }: { readonly target: Model | null; readonly asksTarget: boolean },
+  {
+    target,
+    asksTarget,
+    preloads,
+  }: { readonly target: Model | null; readonly asksTarget: boolean; readonly preloads: Installing | null },
   workers: number,
   telling: Telling,
 ): Promise<Begun<EvalEstimate>> {
@@ -26,6 +30,7 @@ export function beginEval(
       texts: evalEstimateTexts,
       named: (e) => ({ what: 'eval', size: countText(e.rollouts[1], 'rollout'), config: null }),
       limits: config.limits,
+      preloads,
       left: isUnspent || left === null ? [] : [`left        ${continuingText(left)}`],
       asked: { target: asksTarget && (evaluation.isNew || left !== null) ? target : null, optimizer: null },
     },

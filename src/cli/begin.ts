@@ -8,6 +8,7 @@ import {
   estimateLines,
   isPaid,
   isUnspent,
+  labelled,
   leftLines,
   type Named,
   refuseUnbounded,
@@ -18,8 +19,8 @@ import {
 import { estimateBefore, type Job, rolesOf } from './estimate-of.ts';
 import type { Roles, RoleTrip } from './roles.ts';
 import { type RoundTrips, roundTrips } from './round-trips.ts';
+import { redactor } from './secrets.ts';
 import type { Surface } from './surface.ts';
-import { redactor } from './wiring.ts';
 
 /** It may begin, with what was found; or nobody wants it to. `estimate` null = it was begun before, or no model takes part. */
 export type Begun<E extends Costs = Estimate> =
@@ -39,6 +40,15 @@ type Work<E extends Costs> = {
   readonly left: readonly string[];
   /** The models that will still be called. */
   readonly asked: Roles<Model>;
+  /** What is installed before the first rollout; null = nothing. */
+  readonly preloads: Installing | null;
+};
+
+/** Something that has to be installed before the first rollout: what will be done, and the doing. */
+export type Installing = {
+  readonly plan: readonly string[];
+  /** Returns what a person should know of it. */
+  readonly install: (signal: AbortSignal) => Promise<readonly string[]>;
 };
 
 /** Who is told, and who may be asked. */
@@ -54,14 +64,16 @@ export type Telling = {
 
 /**
  * What stands before all that is paid: what is new tells what it may cost and needs a limit, `--yes` or the answer of a
- * person; then each model that will be called is asked once. Throws what keeps it from beginning.
+ * person; then what rollouts need is installed, and each model that will be called is asked once. Throws what keeps it from beginning.
  */
 export async function beginWork<E extends Costs>(work: Work<E>, o: Telling): Promise<Begun<E>> {
   const { limits } = work;
   const guess = work.estimate === null ? null : await work.estimate([]);
   for (const line of work.left) o.say(line);
+  const plan = labelled('preloads', work.preloads?.plan ?? []);
+  if (guess === null) for (const line of plan) o.say(line);
   if (guess !== null) {
-    const lines = estimateLines(work.texts(guess), limits);
+    const lines = [...estimateLines(work.texts(guess), limits), ...plan];
     for (const line of lines) o.say(line);
     if (o.ask === null && !o.yes) refuseUnbounded(guess, limits, work.named(guess));
     if (o.ask !== null && !o.yes && isPaid(guess) && !(await o.ask(lines))) {
@@ -71,12 +83,17 @@ export async function beginWork<E extends Costs>(work: Work<E>, o: Telling): Pro
     }
   }
   if (o.signal.aborted) throw stopped(o.dir);
-  const trips = await roundTrips(work.on, work.asked, { signal: o.signal, redact: redactor() }).catch((e: unknown) => {
+  const installed = (await work.preloads?.install(o.signal)) ?? [];
+  if (o.signal.aborted) throw stopped(o.dir);
+  const trips = await roundTrips(work.on, work.asked, {
+    signal: o.signal,
+    redact: redactor(),
+  }).catch((e: unknown) => {
     throw o.signal.aborted ? stopped(o.dir, e) : e;
   });
   const estimate = work.estimate === null ? null : await work.estimate(trips.trips);
   for (const line of tripLines(trips.trips, estimate)) o.say(line);
-  return { kind: 'begins', estimate, ...trips };
+  return { kind: 'begins', estimate, ...trips, warnings: [...installed, ...trips.warnings] };
 }
 
 export type BeginOptions = {
@@ -86,6 +103,7 @@ export type BeginOptions = {
   readonly roles: Roles<Model>;
   /** Whether the target can be asked for a word. */
   readonly asksTarget: boolean;
+  readonly preloads: Installing | null;
   readonly splits: { readonly train: number; readonly test: number };
   /** A terminal that shows the live screen. */
   readonly isLive: boolean;
@@ -123,6 +141,7 @@ export async function begin(surface: Surface, session: Session, o: BeginOptions)
     }),
     limits: config.limits,
     left: isUnspent(state) ? [] : leftLines(state),
+    preloads: still.target ? o.preloads : null,
     asked: {
       target: still.target && o.asksTarget ? roles.target : null,
       optimizer: still.optimizer ? roles.optimizer : null,

@@ -1,10 +1,12 @@
-import { existsSync, rmSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { resolve } from 'node:path';
 import { takeLock } from '../journal/lock.ts';
 import { fail } from '../ports/failure.ts';
-import { sessionsLeft, sweepSession } from '../rollout/local/clean.ts';
+import { removeFolder, sessionsLeft, sweepSession } from '../rollout/local/clean.ts';
 import { removeKept } from '../rollout/local/keep.ts';
+import { preparationId } from '../rollout/local/walled.ts';
+import { remakable } from '../rollout/preloads/record.ts';
 import { evalPaths } from '../session/eval-paths.ts';
 import { sessionPaths } from '../session/paths.ts';
 import type { CleanOptions } from './commands/clean.ts';
@@ -35,11 +37,11 @@ async function cleanDir(dir: string, { preloads }: CleanOptions): Promise<Cleane
     try {
       const id = idIn(paths.log);
       if (id !== null) removed.push(...(await sweepSession(id, tmpdir())));
+      removed.push(...(await sweepSession(preparationId(paths.preloads), tmpdir())));
       keptBytes += await removeKept(paths.workspaces);
-      if (preloads && existsSync(paths.preloads)) {
-        rmSync(paths.preloads, { recursive: true, force: true });
-        removed.push(`what was installed in ${paths.preloads}`);
-      }
+      const installed = preloads ? remakable(paths.preloads) : [];
+      for (const path of installed) await removeFolder(path);
+      if (installed.length > 0) removed.push(`what was installed in ${paths.preloads}`);
     } finally {
       lock.release();
     }

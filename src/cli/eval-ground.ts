@@ -105,7 +105,7 @@ export function sessionPart(
     session: { id: created?.session ?? null, split },
     look: split === 'test' ? (id) => recordLook(g.dir, id, { render: renderSession, now }) : null,
     async importPack(to) {
-      if (created === null) return sources(g.base, [], () => {}).importPack(g.config, to);
+      if (created === null) return sources(g.base, () => {}).importPack(g.config, to);
       await checkPackCopy(created, paths.pack, readAnyPack(paths.pack));
       await copyAnyPack(paths.pack, to);
     },

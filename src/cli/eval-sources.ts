@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { basename, join, resolve } from 'node:path';
-import { hostEnvironment, namedSecrets } from '../config/environment.ts';
+import { noPreloads } from '../config/preloads.ts';
 import type { Config } from '../config/schema.ts';
 import { fail } from '../ports/failure.ts';
 import { printableName } from '../ports/printable.ts';
@@ -83,8 +83,9 @@ function measurable(all: ReturnType<EvalWanted['tasksOf']>, optimize: Config['op
 }
 
 function skillOf(o: EvalOptions, ground: Ground | null, onWarning: (text: string) => void): Named {
-  if (o.skill !== undefined) return named(o.skill, process.cwd(), onWarning);
-  if (ground !== null) return bestOf(ground) ?? named(ground.config.skill, ground.base, onWarning);
+  const preloads = ground?.config.preloads;
+  if (o.skill !== undefined) return named(o.skill, process.cwd(), onWarning, preloads);
+  if (ground !== null) return bestOf(ground) ?? named(ground.config.skill, ground.base, onWarning, preloads);
   throw fail(
     'usage',
     'no skill is named',
@@ -94,9 +95,9 @@ function skillOf(o: EvalOptions, ground: Ground | null, onWarning: (text: string
 }
 
 /** A skill by its path, which starts from `base`. */
-function named(from: string, base: string, onWarning: (text: string) => void): Named {
-  const { importSkill } = sources(base, namedSecrets(hostEnvironment()), onWarning);
-  return { from, import: (to) => importSkill({ skill: from }, to) };
+function named(from: string, base: string, onWarning: (text: string) => void, preloads = noPreloads): Named {
+  const { importSkill } = sources(base, onWarning);
+  return { from, import: (to) => importSkill({ skill: from, preloads }, to) };
 }
 
 function flagsPart(
@@ -115,7 +116,7 @@ function flagsPart(
     packFrom: pack,
     session: null,
     look: null,
-    importPack: (to) => sources(process.cwd(), [], onWarning).importPack({ pack }, to),
+    importPack: (to) => sources(process.cwd(), onWarning).importPack({ pack }, to),
     tasksOf: ({ tasks }) => ({ of: tasks.length, tasks }),
   };
 }

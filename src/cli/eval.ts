@@ -6,6 +6,7 @@ import { fail, SkilloptError } from '../ports/failure.ts';
 import { type EvalReport, evalFiles, evalLines, evalReport } from '../report/eval-report.ts';
 import { Evaluation } from '../session/evaluation.ts';
 import { Hold } from '../session/hold.ts';
+import { sessionPaths } from '../session/paths.ts';
 import { Resets } from '../session/resets.ts';
 import { runEvaluation } from '../session/run-evaluation.ts';
 import { askLine } from './ask-line.ts';
@@ -23,6 +24,7 @@ import { environment, flagsOf } from './layered-config.ts';
 import { type LiveLine, liveLine } from './live-line.ts';
 import { learner } from './local-backend.ts';
 import { priced, pricedRollouts } from './models.ts';
+import { installing, preloadsIn, preloadsUsed } from './preloads.ts';
 import { shownDir } from './read-state.ts';
 import { renderEvaluation, summaryOf } from './render-eval.ts';
 import { skillCommands } from './skill-commands.ts';
@@ -82,6 +84,7 @@ export async function evaluateSkill(
       allowUnsandboxed: options.allowUnsandboxed ?? false,
       rehearsalDelayMs: 0,
       bundled,
+      lender: ground === null || ground.state === null ? null : sessionPaths(ground.dir).preloads,
       onWait: tellingWaits(live.line),
     });
     close = () => gateway?.close();
@@ -89,13 +92,17 @@ export async function evaluateSkill(
     const findings = await preflight([
       rollouts,
       taskNotes(pack.tasks),
-      ...created.arms.flatMap(({ text }) => (text === null ? [] : [skillCommands({ config, pack, skill: { text } })])),
+      ...created.arms.flatMap(({ text }) =>
+        text === null ? [] : [skillCommands({ config, pack, skill: { text } }, preloadsIn(rollouts))],
+      ),
       learner(config, 'measure'),
+      preloadsUsed(config, rollouts),
       priced(config, target === null ? [] : [target]),
       pricedRollouts(config, gateway),
     ]);
     for (const line of planLines(evaluation, workers)) io.line(line);
-    const begun = await beginEval(evaluation, { target, asksTarget }, workers, {
+    const asked = { target, asksTarget, preloads: installing(rollouts, live.line) };
+    const begun = await beginEval(evaluation, asked, workers, {
       dir: out,
       say: live.line,
       ask: stage.isLive ? () => askLine('begin?', signal) : null,

@@ -8,9 +8,9 @@ import { isOnPath } from '../taskpack/commands.ts';
 import type { CommandContext } from './context.ts';
 import { exitCodes } from './exit-codes.ts';
 import { shownDir } from './read-state.ts';
+import { redactor } from './secrets.ts';
 import { lookAt, readSkillFile } from './skill-file.ts';
 import { bundleOf } from './sources.ts';
-import { redactor } from './wiring.ts';
 
 export type LintOptions = { readonly strict?: boolean };
 

@@ -3,6 +3,7 @@ import { basename, dirname, join, resolve } from 'node:path';
 import { agentName } from '../config/agent.ts';
 import { hostEnvironment } from '../config/environment.ts';
 import { modelSettings } from '../config/model.ts';
+import { namedVariables, type Preloads, wantsPreloads } from '../config/preloads.ts';
 import type { Config } from '../config/schema.ts';
 import { relayLaunch } from '../gateway/relay-launch.ts';
 import type { Redactor } from '../journal/redact.ts';
@@ -11,15 +12,19 @@ import type { Model } from '../ports/model.ts';
 import type { Finding, Preflight } from '../ports/preflight.ts';
 import { folderTasks, type Pack } from '../ports/task.ts';
 import { type AgentSettings, createLocalAgent, isOwnProgram, localAgentNames } from '../rollout/agents/index.ts';
+import { sweepSession } from '../rollout/local/clean.ts';
 import { LocalRollouts } from '../rollout/local/local-rollouts.ts';
 import type { LocalOptions } from '../rollout/local/options.ts';
 import { chooseSandbox, thisSandboxHost } from '../rollout/local/sandbox/choose.ts';
 import { PlainFolders } from '../rollout/local/sandbox/plain-folders.ts';
 import { relayPort, relaySocket, type Sandbox } from '../rollout/local/sandbox.ts';
+import { preparationId, preparationMark, walledCommands } from '../rollout/local/walled.ts';
+import type { Preloading } from '../rollout/preloads/preloading.ts';
 import { localProblems } from '../taskpack/check-local.ts';
 import { missingCommands } from '../taskpack/commands.ts';
 import { dockerfileCopies } from '../taskpack/dockerfile-copies.ts';
 import { exampleName } from './bundled.ts';
+import { type Preloaded, type PreloadsFor, preloadsOf } from './preloads.ts';
 import { noteSecret } from './secrets.ts';
 
 /** What is common to all backends. */
@@ -30,9 +35,16 @@ export type BackendCommon = Pick<LocalOptions, 'passThreshold' | 'sessionId' | '
   readonly bundled: boolean;
 };
 
+/** For what a backend is made. `preloaded` null: it installs nothing, as it performs nothing. */
+export type Backed = {
+  readonly config: Config;
+  readonly pack: Pick<Pack, 'tasks'>;
+  readonly preloaded: Preloaded | null;
+};
+
 /** The backend `local` of a session or an eval; `base` is the folder that relative paths of the config start from. */
 export async function localBackend(
-  { config, pack }: { readonly config: Config; readonly pack: Pick<Pack, 'tasks'> },
+  { config, pack, preloaded }: Backed,
   base: string,
   { defaultTimeoutSec, bundled, ...common }: BackendCommon,
   o: {
@@ -46,27 +58,29 @@ export async function localBackend(
 ): Promise<LocalRollouts> {
   const env = hostEnvironment();
   const path = env.PATH ?? '/usr/bin:/bin';
-  const ownPrograms = bundled && isOwnProgram(config.agent);
-  const sandbox = ownPrograms ? ownFolders : await wallsOf(config.sandbox.kind, path);
+  const { ownPrograms, ...walls } = await wallsAround(config, base, bundled);
+  const preloads = preloaded === null ? null : await localPreloads({ config, pack, ...preloaded }, base, common);
+  const named = [...namedVariables(config.preloads), ...Object.keys(preloads?.mcpEnv ?? {})];
+  const agentWith = (mcp: Preloads['mcp']) =>
+    createLocalAgent(config.agent, {
+      ...agentSettings(config, { ...o, mcp }),
+      given: [...named, ...folderTasks(pack.tasks).flatMap((t) => Object.keys(t.env.environment))],
+      longestMs: longestMs(config, pack.tasks, defaultTimeoutSec),
+    });
   return new LocalRollouts({
     ...common,
-    agent: createLocalAgent(config.agent, {
-      ...agentSettings(config, o),
-      given: [...config.preloads.env, ...folderTasks(pack.tasks).flatMap((t) => Object.keys(t.env.environment))],
-      longestMs: longestMs(config, pack.tasks, defaultTimeoutSec),
-    }),
+    ...walls,
+    agent: agentWith(preloads?.mcp ?? {}),
+    agentAlone: agentWith({}),
+    preloads,
     tasks: folderTasks(pack.tasks),
     prepareFiles: async (task) => (await dockerfileCopies(task)).copies,
     problems: async (tasks, seen) => [
-      ...(sandbox.ownPaths ? [] : (await Promise.all(tasks.map(localProblems))).flat()),
-      ...missingCommands(tasks, path, seen),
+      ...(walls.sandbox.ownPaths ? [] : (await Promise.all(tasks.map(localProblems))).flat()),
+      // preloads may bring them, and look for them themselves
+      ...(preloads === null ? missingCommands(tasks, path, seen) : []),
     ],
-    sandbox,
     unsandboxedAllowed: common.unsandboxedAllowed || ownPrograms,
-    network: config.sandbox.network,
-    show: config.sandbox.show.map((given) => hostPath(given, base)),
-    hide: hiddenPaths(config, base),
-    limits: ownPrograms ? null : config.sandbox,
     relay: o.gateway === null ? null : relayLaunch(relayPort, relaySocket),
     defaultAgentTimeoutSec: defaultTimeoutSec,
     variables: env,
@@ -77,6 +91,39 @@ export async function localBackend(
         : { dir: o.workspaces, mostBytes: config.sandbox.keepMb * 1_000_000, redact: o.redact },
     agentLimits: config.agentLimits,
     modelTokens: modelTokens(config),
+  });
+}
+
+/** What stands around rollouts. What preloads bring is nothing of this program's own. */
+async function wallsAround(config: Config, base: string, bundled: boolean) {
+  const ownPrograms = bundled && isOwnProgram(config.agent) && !wantsPreloads(config.preloads);
+  const path = hostEnvironment().PATH ?? '/usr/bin:/bin';
+  return {
+    ownPrograms,
+    sandbox: ownPrograms ? ownFolders : await wallsOf(config.sandbox.kind, path),
+    network: config.sandbox.network,
+    show: config.sandbox.show.map((given) => hostPath(given, base)),
+    hide: hiddenPaths(config, base),
+    limits: ownPrograms ? null : config.sandbox,
+  };
+}
+
+/** Preloads on the backend `local`, looked at and not installed; null = none are wanted. */
+async function localPreloads(
+  of: PreloadsFor,
+  base: string,
+  common: Pick<BackendCommon, 'hostEnv' | 'tempRoot'>,
+): Promise<Preloading | null> {
+  const { config, dir } = of;
+  if (!wantsPreloads(config.preloads)) return null;
+  const walls = await wallsAround(config, base, false);
+  const id = preparationId(dir);
+  return preloadsOf(of, createLocalAgent(config.agent, agentSettings(config)), {
+    show: walls.show,
+    mark: preparationMark(id),
+    walled: walledCommands(id, { ...common, ...walls }),
+    hasWalls: walls.sandbox.kind !== 'none',
+    sweep: () => sweepSession(id, common.tempRoot),
   });
 }
 
@@ -124,7 +171,12 @@ function modelTokens({ model }: Config): { readonly context: number | null; read
 /** What an agent of the backend `local` is made from. */
 function agentSettings(
   config: Config,
-  o: { readonly model?: Model | null; readonly gateway?: Gateway | null; readonly rehearsalDelayMs?: number } = {},
+  o: {
+    readonly model?: Model | null;
+    readonly gateway?: Gateway | null;
+    readonly rehearsalDelayMs?: number;
+    readonly mcp?: Preloads['mcp'];
+  } = {},
 ): AgentSettings {
   const env = hostEnvironment();
   const name = config.model === null ? null : modelSettings(config.model).model;
@@ -137,7 +189,7 @@ function agentSettings(
     modelName: name === null ? null : name.slice(name.indexOf('/') + 1),
     protocols: o.gateway?.upstream.protocols ?? null,
     limits: config.agentLimits,
-    mcp: config.preloads.mcp,
+    mcp: o.mcp ?? {},
     onSecret: (value) => noteSecret({ name: `login of ${agentName(config.agent)}`, value }),
     rehearsalDelayMs: o.rehearsalDelayMs ?? 0,
   };

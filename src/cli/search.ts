@@ -16,12 +16,14 @@ import { leaksOf } from './leaks.ts';
 import { learner } from './local-backend.ts';
 import { priced, pricedRollouts } from './models.ts';
 import { powerOf } from './power-of.ts';
+import { installing, preloadsIn, preloadsUsed } from './preloads.ts';
 import { shownDir } from './read-state.ts';
+import { redactor } from './secrets.ts';
 import type { Show } from './show.ts';
 import { skillCommands } from './skill-commands.ts';
 import type { Stage } from './stage.ts';
 import type { Surface } from './surface.ts';
-import { preflight, redactor, sessionParts, taskNotes, wired, workersOf } from './wiring.ts';
+import { preflight, sessionParts, taskNotes, wired, workersOf } from './wiring.ts';
 
 export type SearchOptions = {
   readonly io: Io;
@@ -113,8 +115,9 @@ async function searchOn(surface: Surface, o: SearchOptions, onStop: (left: Searc
       rollouts,
       proposals,
       taskNotes(session.pack.tasks),
-      skillCommands(session),
+      skillCommands(session, preloadsIn(rollouts)),
       learner(session.config),
+      preloadsUsed(session.config, rollouts),
       priced(session.config, models),
       pricedRollouts(session.config, gateway),
     ]);
@@ -142,6 +145,7 @@ async function searchOn(surface: Surface, o: SearchOptions, onStop: (left: Searc
       workers,
       roles,
       asksTarget,
+      preloads: installing(rollouts, surface.say.bind(surface)),
       splits: { train: splits.train.length, test: splits.test.length },
       isLive: o.stage.isLive,
       yes: o.show.yes === true,

@@ -1,5 +1,6 @@
 import { hostEnvironment } from '../config/environment.ts';
 import type { Preflight } from '../ports/preflight.ts';
+import type { Preloading } from '../rollout/preloads/preloading.ts';
 import type { Session } from '../session/session.ts';
 import { readSkill } from '../skill/document.ts';
 import { namedCommands } from '../skill/named-commands.ts';
@@ -11,13 +12,15 @@ const MOST_NAMED = 8;
 /** Commands that the skill tells an agent to run and that nothing here has: where the host is the image, it can't run them. */
 export function skillCommands(
   session: Pick<Session, 'config' | 'pack'> & { readonly skill: Pick<Session['skill'], 'text'> },
+  preloads: Pick<Preloading, 'isOpen' | 'path'> | null = null,
 ): Preflight {
   return {
     async preflight() {
-      if (session.config.backend !== 'local') return [];
+      if (session.config.backend !== 'local' || preloads?.isOpen) return []; // what is installed may bring them
       const host = hostEnvironment().PATH ?? '';
       const paths = [
         host,
+        ...(preloads?.path ?? []),
         ...session.pack.tasks.flatMap((task) => (task.kind === 'folder' ? (task.env.environment.PATH ?? []) : [])),
       ];
       const missing = namedCommands(readSkill(session.skill.text)).filter(

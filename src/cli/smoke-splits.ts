@@ -33,7 +33,7 @@ const LEAST = minSplitTasks * splitNames.length;
 export async function smokeTasks(dir: string, config: Config): Promise<SmokeTasks> {
   const copy = mkdtempSync(join(tmpdir(), 'skillopt-smoke-'));
   try {
-    const source = sources(dir, [], () => {});
+    const source = sources(dir, () => {});
     const skill = await source.importSkill(config, join(copy, 'skill'));
     await source.importPack(config, join(copy, 'pack'));
     const pack = await readAnyPack(join(copy, 'pack'));

@@ -9,23 +9,20 @@ import { copyTree } from '../taskpack/copy.ts';
 import { copyAnyPack } from '../taskpack/read-any-pack.ts';
 import { hashFiles, requireTree } from '../taskpack/tree.ts';
 import { exampleName, exampleText, writeExample } from './bundled.ts';
+import { secretsOf } from './secrets.ts';
 import { lookAt, readSkillFile } from './skill-file.ts';
 
 /** Copies skill and pack into the session. The sources are only read. */
 export type Sources = {
-  readonly importSkill: (config: Pick<Config, 'skill'>, to: string) => Promise<SeedSkill>;
+  readonly importSkill: (config: Pick<Config, 'skill'> & Partial<Config>, to: string) => Promise<SeedSkill>;
   readonly importPack: (config: Pick<Config, 'pack'>, to: string) => Promise<void>;
 };
 
 /**
- * `base` is the folder that relative paths of the config start from; `onWarning` hears what is odd about the seed;
- * `secrets` are the values that must not stand in it.
+ * `base` is the folder that relative paths of the config start from; `onWarning` hears what is odd about the seed. The
+ * values of secrets must not stand in it.
  */
-export function sources(
-  base: string,
-  secrets: readonly { name: string; value: string }[],
-  onWarning: (text: string) => void,
-): Sources {
+export function sources(base: string, onWarning: (text: string) => void): Sources {
   return {
     async importSkill(config, to) {
       const example = exampleName(config.skill);
@@ -36,7 +33,7 @@ export function sources(
           ? decodeSkill(Buffer.from(exampleText(example ?? '', `${example}/SKILL.md`)), shownAs)
           : readSkillFile(shownAs);
       const document = readSkill(text, shownAs);
-      const leaked = secrets.find((s) => text.includes(s.value));
+      const leaked = secretsOf(config.preloads).find((s) => text.includes(s.value));
       if (leaked)
         throw fail(
           'skill',

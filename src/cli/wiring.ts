@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
 import { resolve } from 'node:path';
-import { hostEnvironment, namedSecrets } from '../config/environment.ts';
+import { hostEnvironment } from '../config/environment.ts';
 import { modelName } from '../config/model.ts';
 import { nearest } from '../config/nearest.ts';
 import type { Config } from '../config/schema.ts';
@@ -20,6 +20,7 @@ import { folderTasks, type Task } from '../ports/task.ts';
 import { ChatRollouts } from '../rollout/chat/chat-rollouts.ts';
 import type { Evaluation } from '../session/evaluation.ts';
 import type { ForkParts } from '../session/fork.ts';
+import { sessionPaths } from '../session/paths.ts';
 import type { Session } from '../session/session.ts';
 import type { SessionParts } from '../session/session-parts.ts';
 import { boundedList } from '../taskpack/bounded-list.ts';
@@ -33,9 +34,10 @@ import { refuseSecrets } from './config-secrets.ts';
 import { type Bounded, roomOf, spentInEval, spentInSession } from './gateway.ts';
 import { localBackend, reachOf } from './local-backend.ts';
 import { type ModelMaker, modelMaker } from './models.ts';
+import { type Preloaded, standingVersions } from './preloads.ts';
 import { renderSession } from './render-session.ts';
 import type { Roles } from './roles.ts';
-import { redactor } from './secrets.ts';
+import { noteNamed, redactor } from './secrets.ts';
 import { bundleOf, skillSource, sources } from './sources.ts';
 
 /** Seconds for an agent whose task gives no limit. */
@@ -44,10 +46,13 @@ const AGENT_TIMEOUT_SEC = 900;
 /** The one place where rooms are put together. */
 export function sessionParts(base: string, onWarning: (text: string) => void): SessionParts {
   return {
-    ...sources(base, namedSecrets(hostEnvironment()), onWarning),
+    ...sources(base, onWarning),
     bundleOf,
     readPack: readAnyPack,
-    refuseSecrets: (config, placeOf) => refuseSecrets(config, placeOf, redactor()),
+    refuseSecrets: (config, placeOf) => {
+      noteNamed(config.preloads);
+      return refuseSecrets(config, placeOf, redactor());
+    },
     render: renderSession,
     now: () => new Date().toISOString(),
     program: VERSION,
@@ -97,7 +102,15 @@ export async function wired(session: Session, base: string, o: BackendOptions): 
     spent: () => spentInSession(session.state),
     onCounted: (listener) => session.onEvent((event) => tellCounted(event, listener)),
   };
-  const { target, ...backend } = await wiredBackend(session, base, bounded, make, o);
+  const { id, config, pack, paths, skill, isNew } = session;
+  const preloaded = { measured: [skill.name], from: paths.dir, dir: paths.preloads, lender: null, isNew };
+  const { target, ...backend } = await wiredBackend(
+    { id, config, pack, paths, skill, preloaded },
+    base,
+    bounded,
+    make,
+    o,
+  );
   const named = namedOptimizer(optimizer);
   if (named !== 'model')
     return {
@@ -121,19 +134,24 @@ export async function wired(session: Session, base: string, o: BackendOptions): 
 
 /** The backend of an eval, and the model that it asks. */
 export async function wiredEval(
-  evaluation: Pick<Evaluation, 'config' | 'id' | 'pack' | 'bundledFiles' | 'created' | 'paths' | 'state' | 'onEvent'>,
+  evaluation: Pick<
+    Evaluation,
+    'config' | 'id' | 'pack' | 'bundledFiles' | 'created' | 'paths' | 'isNew' | 'state' | 'onEvent'
+  >,
   base: string,
-  o: BackendOptions & { readonly bundled: boolean },
+  o: BackendOptions & { readonly bundled: boolean; readonly lender: string | null },
 ): Promise<WiredBackend> {
-  const { config, id, pack, bundledFiles: files, created, paths } = evaluation;
+  const { config, id, pack, bundledFiles: files, created, paths, isNew } = evaluation;
   const name = created.arms[0]?.name ?? '';
+  const measured = created.arms.flatMap((arm) => (arm.text === null ? [] : [arm.name]));
+  const preloaded = { measured, from: base, dir: paths.preloads, lender: o.lender, isNew };
   const bounded: Bounded = {
     limits: config.limits,
     spent: () => spentInEval(evaluation.state),
     onCounted: (listener) => evaluation.onEvent((event) => tellCounted(event, listener)),
   };
   return wiredBackend(
-    { config, id, pack, paths, skill: { name, files } },
+    { config, id, pack, paths, skill: { name, files }, preloaded },
     base,
     bounded,
     modelMaker(base, o.onWait),
@@ -170,6 +188,7 @@ async function wiredBackend(
 type Measured = Pick<Session, 'config' | 'id' | 'pack'> & {
   readonly paths?: { readonly workspaces: string };
   readonly skill?: Pick<Session['skill'], 'name' | 'files'>;
+  readonly preloaded: Preloaded | null;
 };
 
 type BackendOptions = {
@@ -237,9 +256,10 @@ async function backendOf(
 /** Versions of what would take part in rollouts now. */
 async function versionsOf(config: Config, base: string): Promise<Readonly<Record<string, string>>> {
   const model = config.backend === 'chat' && config.model !== null ? await modelMaker(base).model(config.model) : null;
-  const session = { config, id: '', pack: { name: '', dir: '', hash: '', tasks: [] } };
+  const session = { config, id: '', pack: { name: '', dir: '', hash: '', tasks: [] }, preloaded: null };
   const alone = { allowUnsandboxed: false, rehearsalDelayMs: 0 };
-  return (await backendOf(session, base, { model, gateway: null }, alone)).versions();
+  const backend = await backendOf(session, base, { model, gateway: null }, alone);
+  return { ...(await backend.versions()), ...standingVersions(sessionPaths(base).preloads, config) };
 }
 
 function isBundled(config: Config): boolean {

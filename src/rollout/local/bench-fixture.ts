@@ -68,6 +68,7 @@ export async function makeLocalBench(more: Partial<LocalOptions> = {}): Promise<
     hostEnv: { ...process.env, SOME_API_KEY: secret },
     variables: {},
     gateway: null,
+    preloads: null,
     keep: null,
     agentLimits: { requests: null, tokens: null, usd: null },
     modelTokens: { context: null, output: null },

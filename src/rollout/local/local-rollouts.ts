@@ -5,6 +5,7 @@ import type { Finding } from '../../ports/preflight.ts';
 import type { RolloutProgress, RolloutReport, RolloutRequest, Rollouts } from '../../ports/rollouts.ts';
 import type { FolderTask } from '../../ports/task.ts';
 import type { Agent } from '../agents/agent.ts';
+import type { Preloading } from '../preloads/preloading.ts';
 import { reportsOf } from '../report-queue.ts';
 import { cutText, normalizedTrajectory, type Place, placesNamed, type RawTrajectory } from '../trajectory.ts';
 import { createAgentTasks } from './agent-tasks.ts';
@@ -12,6 +13,7 @@ import { sweepSession } from './clean.ts';
 import { failureToStart } from './errors.ts';
 import { type Folders, placesOf } from './folders.ts';
 import { isWorthKeeping, Keeper } from './keep.ts';
+import { preparedOf } from './lay-preloads.ts';
 import type { LocalOptions, WorkspaceCopy } from './options.ts';
 import { performWork, type Work } from './perform.ts';
 import { localPreflight, noConsent } from './preflight.ts';
@@ -35,6 +37,11 @@ export class LocalRollouts implements Rollouts {
     return this.#options.agent;
   }
 
+  /** What stands in its rollouts beside skill and task, to be installed before the first; null = nothing. */
+  get preloads(): Preloading | null {
+    return this.#options.preloads;
+  }
+
   constructor(options: LocalOptions) {
     this.#options = options;
     this.#keeper = options.keep === null ? null : new Keeper(options.keep);
@@ -42,7 +49,8 @@ export class LocalRollouts implements Rollouts {
 
   /** Its agent as something that can be given other work; `id` = agent and model as people name them. */
   agentTasks(id: string): AgentTasks {
-    return createAgentTasks({ ...this.#options, id });
+    const { agent, agentAlone } = this.#options;
+    return createAgentTasks({ ...this.#options, agent: agentAlone ?? agent, id });
   }
 
   preflight(): Promise<readonly Finding[]> {
@@ -51,7 +59,8 @@ export class LocalRollouts implements Rollouts {
 
   async versions(): Promise<Readonly<Record<string, string>>> {
     this.#version ??= await this.#options.agent.version();
-    return { [this.#options.agent.name]: this.#version, sandbox: this.#options.sandbox.version };
+    const { agent, sandbox, preloads } = this.#options;
+    return { [agent.name]: this.#version, sandbox: sandbox.version, ...preloads?.versions };
   }
 
   async sweep(): Promise<readonly string[]> {
@@ -76,7 +85,8 @@ export class LocalRollouts implements Rollouts {
     let raised: Raised;
     try {
       versions = await this.versions();
-      raised = await raise(this.#options, { key, workdir: request.task.workdir, signal });
+      const show = [...this.#options.show, ...preparedOf(this.#options).show];
+      raised = await raise({ ...this.#options, show }, { key, workdir: request.task.workdir, signal });
     } catch (error) {
       return { kind: 'failed', key, failure: failureToStart(error, this.#options.tempRoot) };
     }

@@ -2,6 +2,7 @@ import type { Gateway, GatewayLimits } from '../../ports/gateway.ts';
 import type { Finding } from '../../ports/preflight.ts';
 import type { FolderTask } from '../../ports/task.ts';
 import type { Agent } from '../agents/agent.ts';
+import type { Preloading } from '../preloads/preloading.ts';
 import type { KeepOptions } from './keep.ts';
 import type { Limits, Relay, Sandbox } from './sandbox.ts';
 
@@ -18,6 +19,8 @@ export type WorkspaceCopy = {
 /** What the local backend is made of. What it must know of task packs is handed in. */
 export type LocalOptions = {
   readonly agent: Agent;
+  /** The same agent for other work than rollouts, without what they preload; absent = `agent`. */
+  readonly agentAlone?: Agent;
   /** Reward from which a rollout is a pass, 0…1. */
   readonly passThreshold: number;
   readonly sessionId: string;
@@ -54,6 +57,8 @@ export type LocalOptions = {
   readonly agentLimits: GatewayLimits;
   /** Tokens that the model takes in all, and writes at most, for agents that ask; null = not known. */
   readonly modelTokens: { readonly context: number | null; readonly output: number | null };
+  /** What stands beside skill and task; null = nothing. */
+  readonly preloads: Preloading | null;
   /** Where workspaces of failed rollouts are kept; null = nowhere. */
   readonly keep: KeepOptions | null;
   /** Time between TERM and KILL; default 2 s. */

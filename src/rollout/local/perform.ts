@@ -6,6 +6,7 @@ import type { FolderTask } from '../../ports/task.ts';
 import { noUsage, type Usage } from '../../ports/usage.ts';
 import { type AgentEnd, noNeeds } from '../agents/agent.ts';
 import { drawOf } from '../draw.ts';
+import { type Prepared, withPrepared } from '../preloads/prepared.ts';
 import { type ScriptPath, scriptOddities } from '../script-command.ts';
 import type { RawTrajectory } from '../trajectory.ts';
 import { taskPath } from '../why-not-started.ts';
@@ -13,6 +14,7 @@ import { exitOf, mayLieAtScript, outcomeOf, outcomeWithin, unscoredBeforeVerifie
 import { resolveVariables } from './environment.ts';
 import { diskFull, failureOf, isDiskFull } from './errors.ts';
 import type { Folders } from './folders.ts';
+import { demandUnchanged, layPreloads, preparedOf } from './lay-preloads.ts';
 import { modelSeat, told, witnessed } from './model-seat.ts';
 import type { LocalOptions, WorkspaceCopy } from './options.ts';
 import { fillWorkspace } from './prepare.ts';
@@ -70,8 +72,15 @@ async function phases(rollout: Rollout): Promise<Work> {
   await fillWorkspace(task, await rollout.copies(), folders);
   const inside = options.sandbox.ownPaths ? walls.places : null;
   const mount = skill === null ? null : await mountSkill(skill, folders, kind.skillMounts, inside);
+  const prepared = preparedOf(options);
+  const others = await layPreloads(prepared, folders, kind, inside);
+  const mounts = [...(mount === null ? [] : [mount]), ...others];
   const needs = (await kind.needs?.()) ?? noNeeds;
-  const view = walls.agentView({ readOnly: mount?.readOnly ?? [], needs, callsModel: kind.speaks !== undefined });
+  const view = walls.agentView({
+    readOnly: mounts.flatMap((m) => m.readOnly),
+    needs,
+    callsModel: kind.speaks !== undefined,
+  });
   const stand = makePlaceholders(folders.root, options.sandbox.placeholders(view));
   if (context.cancelled.aborted) return { kind: 'cancelled' };
 
@@ -90,8 +99,9 @@ async function phases(rollout: Rollout): Promise<Work> {
       ...walls.seat(),
       model: at?.model ?? null,
       skillDir: mount?.inside ?? null,
+      ...(others.length === 0 ? {} : { otherSkills: others.map((m) => m.inside) }),
       instruction: task.instruction,
-      env: walls.environment(view, forAll, needs.path),
+      env: withPrepared(walls.environment(view, forAll, needs.path), prepared, 'agent'),
       task,
       draw: drawOf(request),
       timeoutMs: (task.agentTimeoutSec ?? options.defaultAgentTimeoutSec) * 1000,
@@ -106,8 +116,10 @@ async function phases(rollout: Rollout): Promise<Work> {
   if (seen.kind === 'failed') return seen;
   const agent: AgentOutcome = { ...ran, end: withNotes(seen.end, reached) };
   try {
-    const ofSkill = mount === null ? [] : [mount.stand];
-    return await judge(rollout, agent, { mount, stands: [...ofSkill, stand], env: forVerifier });
+    const stands = [...mounts.map((m) => m.stand), stand];
+    const judged = await judge(rollout, agent, { mount, stands, env: forVerifier, prepared });
+    if (options.sandbox.kind === 'none') demandUnchanged(prepared);
+    return judged;
   } catch (error) {
     if (context.cancelled.aborted || failureOf(error, '') !== null) throw error;
     // The agent ran: what it did is kept, whatever became of its verdict.
@@ -127,27 +139,31 @@ type Judged = {
   readonly stands: readonly Stand[];
   /** The task's variables for its verifier. */
   readonly env: Readonly<Record<string, string>>;
+  readonly prepared: Prepared;
 };
 
 /** From the agent's end to the outcome. */
-async function judge(rollout: Rollout, agent: AgentOutcome, { mount, stands, env }: Judged): Promise<Work> {
+async function judge(rollout: Rollout, agent: AgentOutcome, judged: Judged): Promise<Work> {
+  const { mount, stands, prepared } = judged;
   const { request, folders, context, options, walls, onPhase } = rollout;
   const { task, skill } = request;
   // What the agent left running must be gone before the tests come into being.
   await walls.reap(context.mark);
   if (context.cancelled.aborted) return { kind: 'cancelled', ...spentBy(agent.end) };
   const changed = mount !== null && skillChanged(mount);
-  for (const stand of stands) clearStand(folders.root, stand);
+  // what was made first may hold what came later
+  for (const stand of stands.toReversed()) clearStand(folders.root, stand);
 
   const early = unscoredBeforeVerifier(agent, changed);
   if (early !== null) return workOf(rollout, agent, early, null);
 
   onPhase('verifier');
   const view = walls.verifierView();
+  const environment = () => withPrepared(walls.environment(view, judged.env), prepared, 'verifier');
   const watch = await walls.watch();
   const verifier = await runVerifier(task, folders, walls.places, () => {
     makePlaceholders(folders.root, options.sandbox.placeholders(view));
-    return { context: walls.enter(context, view, watch), env: walls.environment(view, env) };
+    return { context: walls.enter(context, view, watch), env: environment() };
   });
   const reached = (await watch?.end()) ?? [];
   if (context.cancelled.aborted) return { kind: 'cancelled', ...spentBy(agent.end) };
@@ -159,13 +175,13 @@ async function judge(rollout: Rollout, agent: AgentOutcome, { mount, stands, env
   });
   const output = verifier.kind === 'ended' ? verifier.end.stdout : null;
   const path: ScriptPath = {
-    path: walls.environment(view, env).PATH,
+    path: environment().PATH,
     ownPath,
     exists: (file) => options.sandbox.hostPathOf(file, view) !== null,
   };
-  const judged = outcomeWithin(await explained(outcome, task, path), reached);
+  const within = outcomeWithin(await explained(outcome, task, path), reached);
   const ofVerifier = reached.map((text) => `The verifier: ${text}`);
-  return workOf(rollout, { ...agent, end: withNotes(agent.end, ofVerifier) }, judged, output);
+  return workOf(rollout, { ...agent, end: withNotes(agent.end, ofVerifier) }, within, output);
 }
 
 function withNotes(end: AgentEnd, notes: readonly string[]): AgentEnd {
