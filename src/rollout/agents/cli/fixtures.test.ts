@@ -171,6 +171,8 @@ const rows: readonly Row[] = [
       'no-credit': { was: 'provider' },
       'no-model': { was: 'no-model' },
       'too-long': { was: 'limit' },
+      // none that its own list has
+      'unlisted-model': { was: 'no-model' },
       '500-log': { was: 'provider' },
       'refused-log': { was: 'provider' },
       'cut-log': { was: 'provider' },

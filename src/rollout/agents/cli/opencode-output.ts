@@ -38,7 +38,7 @@ export function readOpencode({ stdout, stderr, skillName }: CliOutput): CliReadi
         if (!ended) texts = [];
         break;
       case 'error':
-        trouble = troubleIn(fieldsOf(event.error));
+        trouble = troubleIn(fieldsOf(event.error), stderr);
         list.note(`Failed: ${trouble.detail}`);
         ended = true;
         break;
@@ -110,8 +110,11 @@ function spentIn(part: Fields): Usage {
   };
 }
 
-function troubleIn(error: Fields): CliTrouble {
+function troubleIn(error: Fields, stderr: string): CliTrouble {
   const data = fieldsOf(error.data);
+  // an error of its own, which names a line of the log
+  const logged = textOf(data.ref) === '' ? null : lastInLog(stderr);
+  if (logged !== null) return logged;
   const message = textOf(data.message) || textOf(error.name);
   const status = amountOf(data.statusCode);
   if (error.name === 'ProviderAuthError') return { kind: 'auth', detail: oneLine(message) };
@@ -119,12 +122,22 @@ function troubleIn(error: Fields): CliTrouble {
   return troubleOf(textOf(data.responseBody) || message, status);
 }
 
-/** The last error that its log tells of a request, where nothing better is known. */
+/** Errors that its log names and its events don't. */
+const namedInLog: Readonly<Record<string, CliTrouble['kind']>> = {
+  ProviderModelNotFoundError: 'model-not-found',
+  ProviderAuthError: 'auth',
+  AI_LoadAPIKeyError: 'auth',
+};
+
+/** The last error of its log, where nothing better is known. */
 function lastInLog(stderr: string): CliTrouble | null {
   const line = stderr.split('\n').findLast((l) => l.includes('level=ERROR'));
-  const [, quoted = ''] = /error\.error=("(?:[^"\\]|\\.)*")/.exec(line ?? '') ?? [];
-  const said = quoted === '' ? '' : unquoted(quoted);
-  return said === '' ? null : { kind: 'provider', detail: oneLine(said) };
+  const [, quoted] = / error(?:\.error)?=("(?:[^"\\]|\\.)*")/.exec(line ?? '') ?? [];
+  const said = quoted === undefined ? '' : unquoted(quoted);
+  if (said === '') return null;
+  const [, name = '', words = said] = /^(\w*Error): (.*)$/s.exec(said) ?? [];
+  const kind = Object.hasOwn(namedInLog, name) ? namedInLog[name] : undefined;
+  return { kind: kind ?? 'provider', detail: oneLine(words) };
 }
 
 function unquoted(text: string): string {
