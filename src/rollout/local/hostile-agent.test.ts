@@ -249,12 +249,14 @@ describeWalled('an agent within walls', () => {
       for (const ours of [bench.folder, process.cwd(), bench.secret, import.meta.dir, `${homedir()}/`])
         expect(text).not.toContain(ours);
       expect(text).toContain('SKILLOPT_ROLLOUT=');
-      const targets = [...text.matchAll(/ -> (\S+)/g)].map(([, to = '']) => to.replace(/\d+/g, 'N'));
+      const targets = [...text.matchAll(/ -> (\S+)/g)].map(([, to = '']) =>
+        to.replace(/-[0-9a-f]{12}$/, '').replace(/\d+/g, 'N'),
+      );
       expect([...new Set(targets)].sort()).toEqual([
         '/',
         '/app',
-        '/dev/null',
         '/proc/N/fd',
+        '<rollout>/.channel',
         'anon_inode:[eventfd]',
         'socket:[N]',
       ]);
@@ -314,6 +316,30 @@ describeWalled('an agent within walls', () => {
         'echo end; cat /proc/sys/kernel/pid_max | wc -l',
       ].join('\n');
       expect(await said(bench, look)).toBe('end\n1\n');
+    }));
+
+  test('changes nothing about the files of this machine that it has a hold on', () =>
+    within(async (bench) => {
+      const modes = ['/dev/null', '/dev/zero', '/dev/urandom', '/usr/bin/bwrap', '/usr/bin/env', '/bin/sh'].filter(
+        existsSync,
+      );
+      const before = modes.map((path) => statSync(path).mode);
+      // what they are, so that nothing is broken should it succeed
+      const holds =
+        '/dev/null /dev/zero /dev/urandom /dev/tty /proc/1/exe /proc/self/exe /proc/1/fd/0 /proc/self/fd/0 /usr/bin/env';
+      const look = `for f in ${holds}; do chmod "$(stat -L -c %a "$f")" "$f" 2>/dev/null && echo "$f $(readlink "$f")"; done; cat | wc -c`;
+      const done = (await said(bench, look)).trim().split('\n');
+      const foreign = done.filter((line) => !/^\/proc\/(1|self)\/(exe|fd\/0) <rollout>\//.test(line));
+      expect(foreign).toEqual(['0']);
+      expect(modes.map((path) => statSync(path).mode)).toEqual(before);
+    }));
+
+  test('gets at no key that the kernel keeps for this login', () =>
+    within(async (bench) => {
+      const call = (number: string) =>
+        `python3 -c 'import ctypes, os; c = ctypes.CDLL(None, use_errno=True); print(c.syscall(${number}), os.strerror(ctypes.get_errno()))'`;
+      const keyctl = process.arch === 'x64' ? '250, 0, -3, 0' : '219, 0, -3, 0';
+      expect(await said(bench, call(keyctl))).toBe('-1 Operation not permitted\n');
     }));
 
   test('gets no further rights: no namespaces of its own, no mounts, no devices', () =>

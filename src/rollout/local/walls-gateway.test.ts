@@ -120,7 +120,13 @@ describeWalled('walls that can’t be built', () => {
   /** Walls of a bwrap that says this and ends. */
   const saying = (folder: string, words: string) => {
     writeFileSync(join(folder, 'bwrap'), `#!/bin/sh\necho "bwrap: ${words}" >&2\nexit 1\n`, { mode: 0o755 });
-    return new Bubblewrap({ program: join(folder, 'bwrap'), version: '0.8.0', closed: true, bound: walls.bound });
+    return new Bubblewrap({
+      program: join(folder, 'bwrap'),
+      version: '0.8.0',
+      closed: true,
+      unshare: null,
+      bound: walls.bound,
+    });
   };
 
   test('for want of room are no outcome', () =>

@@ -13,10 +13,17 @@ const blockBytes = 512;
  */
 export function boundedStart(
   command: readonly [string, ...string[]],
-  o: { readonly cell: PidsCell | null; readonly limits: Limits | null; readonly folder: string | null },
+  o: {
+    readonly cell: PidsCell | null;
+    readonly limits: Limits | null;
+    readonly folder: string | null;
+    /** Steps of sh before the start. */
+    readonly before?: readonly string[];
+  },
 ): readonly [string, ...string[]] {
   const { cell, limits, folder } = o;
   const steps = [
+    ...(o.before ?? []),
     ...(cell === null ? [] : ['echo 0 > "$2" || exit 125']),
     ...(limits === null ? [] : [`ulimit -f ${Math.ceil((limits.fileMb * megabyte) / blockBytes)} || exit 125`]),
     ...(folder === null ? [] : ['PATH=$1']),

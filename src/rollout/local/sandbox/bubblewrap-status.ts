@@ -27,50 +27,69 @@ function parsed(line: string): unknown {
 
 const mostStatusBytes = 16_000;
 
+/** Where bwrap finds what it is given, and where it writes. */
+const descriptors = { args: 3, status: 4, nothing: 5, filter: 6 } as const;
+
+/** bwrap's own words on its command line: all else comes by descriptors. */
+export const channelArgs: readonly string[] = [
+  '--args',
+  `${descriptors.args}`,
+  '--json-status-fd',
+  `${descriptors.status}`,
+];
+
+/** A step of sh that gives a process an empty stdin which is no file of this machine. */
+export const emptyStdin = `exec 0<&${descriptors.nothing}`;
+
 /**
- * The two files through which bwrap is talked to, open and already without a name: the options go in by descriptor 3, so
- * that no command line and no environment inside shows them, and what it tells comes out by 4.
+ * The files through which bwrap is talked to, open and already without a name: its options go in by one, so that no command
+ * line and no environment inside shows them; what it tells comes out by another; one is empty and stands for stdin, since
+ * a descriptor of `/dev/null` would be a hold on this machine's own; one has the filter of system calls.
  */
 export class Channel {
-  readonly #args: number;
-  readonly #status: number;
+  readonly #fds: number[] = [];
   #last: Status | null = null;
 
   /** `folder`: where the files are for a moment. Throws errors of the file system. */
-  constructor(folder: string, args: readonly string[]) {
-    this.#args = nameless(folder);
+  constructor(folder: string, args: readonly string[], filter: Uint8Array | null) {
+    const all = filter === null ? args : ['--seccomp', `${descriptors.filter}`, ...args];
     try {
-      this.#status = nameless(folder);
+      this.#fds.push(holding(folder, Buffer.from(all.map((arg) => `${arg}\0`).join(''))));
+      this.#fds.push(holding(folder, noBytes), holding(folder, noBytes));
+      if (filter !== null) this.#fds.push(holding(folder, filter));
     } catch (error) {
-      closeSync(this.#args);
+      for (const fd of this.#fds) closeSync(fd);
       throw error;
     }
-    const bytes = Buffer.from(args.map((arg) => `${arg}\0`).join(''));
-    // Written at positions of its own, so that the child, who shares the descriptor's, reads from the beginning.
-    for (let at = 0; at < bytes.length; ) at += writeSync(this.#args, bytes, at, bytes.length - at, at);
   }
 
+  /** As 3, 4, … in this order. */
   get descriptors(): readonly number[] {
-    return [this.#args, this.#status];
+    return this.#fds;
   }
 
   /** What it has told so far; once closed, what it told in the end. */
   status(): Status {
     if (this.#last !== null) return this.#last;
+    const fd = this.#fds[descriptors.status - descriptors.args] ?? -1;
     const buffer = Buffer.alloc(mostStatusBytes);
-    return readStatus(buffer.toString('utf8', 0, readSync(this.#status, buffer, 0, buffer.length, 0)));
+    return readStatus(buffer.toString('utf8', 0, readSync(fd, buffer, 0, buffer.length, 0)));
   }
 
   close(): void {
     this.#last = this.status();
-    closeSync(this.#args);
-    closeSync(this.#status);
+    for (const fd of this.#fds) closeSync(fd);
   }
 }
 
-function nameless(folder: string): number {
+const noBytes = new Uint8Array();
+
+/** A file that has these bytes and no name any more. */
+function holding(folder: string, bytes: Uint8Array): number {
   const path = join(folder, `.channel-${randomBytes(6).toString('hex')}`);
   const fd = openSync(path, 'wx+', 0o600);
   unlinkSync(path);
+  // Written at positions of its own, so that the child, who shares the descriptor's, reads from the beginning.
+  for (let at = 0; at < bytes.length; ) at += writeSync(fd, bytes, at, bytes.length - at, at);
   return fd;
 }

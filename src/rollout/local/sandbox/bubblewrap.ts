@@ -1,5 +1,5 @@
-import { mkdirSync, readFileSync } from 'node:fs';
-import { basename, dirname } from 'node:path';
+import { chmodSync, copyFileSync, mkdirSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
 import { livesIn } from '../../../process/namespaces.ts';
 import { notStarted, type ProcessEnd } from '../../../process/process-end.ts';
 import { runProcess } from '../../../process/run-process.ts';
@@ -10,10 +10,12 @@ import { isPlainBelow } from '../plain-below.ts';
 import { type InsideOptions, relayPort, type Sandbox, type SandboxView } from '../sandbox.ts';
 import { boundedStart } from './bounded-start.ts';
 import { commandArgs, treeArgs, wallArgs } from './bubblewrap-args.ts';
-import { Channel, type Status } from './bubblewrap-status.ts';
+import { Channel, channelArgs, emptyStdin, type Status } from './bubblewrap-status.ts';
 import { bubblewrapPlaces, bubblewrapTree } from './bubblewrap-view.ts';
+import { withFirmDevices } from './firm-devices.ts';
 import { boundGaps, type ProcessBound } from './process-bound.ts';
 import { whyNotRunnable } from './runnable.ts';
+import { seccompFilter } from './seccomp.ts';
 import type { ViewTree } from './view-tree.ts';
 
 /** A bubblewrap that works on this machine. */
@@ -24,6 +26,8 @@ export type BubblewrapOptions = {
   readonly version: string;
   /** It can forbid further user namespaces. */
   readonly closed: boolean;
+  /** For root: see `withFirmDevices`; null = it can't be done. Anybody else needs it not. */
+  readonly unshare: string | null;
   readonly bound: ProcessBound;
 };
 
@@ -50,6 +54,14 @@ export class Bubblewrap implements Sandbox {
     this.bound = o.bound;
     this.gaps = [
       ...boundGaps(o.bound),
+      ...(filter === null
+        ? [`on ${process.arch} the keys that the kernel keeps for this login are not kept from processes inside`]
+        : []),
+      ...(process.getuid?.() !== 0 || o.unshare !== null
+        ? []
+        : [
+            'since this program runs as root, processes inside could change the permissions of devices such as /dev/null',
+          ]),
       ...(o.closed
         ? []
         : [`bubblewrap ${o.version} can’t forbid user namespaces inside, where memory can be filled by mounts`]),
@@ -119,7 +131,7 @@ export class Bubblewrap implements Sandbox {
     ];
     let channel: Channel;
     try {
-      channel = new Channel(view.folders.root, args);
+      channel = new Channel(view.folders.root, args, filter);
     } catch (error) {
       const why = `the sandbox could not be prepared: ${(error as Error).message}`;
       return notStarted(why, { systemRefused: isSystemRefusal(errorCode(error)) });
@@ -129,7 +141,7 @@ export class Bubblewrap implements Sandbox {
       const end = await runProcess({
         ...rest,
         ...(mark === undefined ? {} : { mark }),
-        command: this.#command(options.command, view, tree),
+        command: this.#command(options, view, tree),
         cwd: '/',
         env: {},
         descriptors: channel.descriptors,
@@ -143,7 +155,7 @@ export class Bubblewrap implements Sandbox {
   }
 
   /** From the outside inwards: limits, walls, the limit that takes a user namespace, the way to the gateway, the command. */
-  #command(command: InsideOptions['command'], view: SandboxView, tree: ViewTree): readonly [string, ...string[]] {
+  #command({ command, stdin }: InsideOptions, view: SandboxView, tree: ViewTree): readonly [string, ...string[]] {
     const { limits, cell, gateway, network } = view;
     const relay = network === 'off' ? (gateway?.relay ?? null) : null;
     const inside = [
@@ -151,9 +163,32 @@ export class Bubblewrap implements Sandbox {
       ...(relay?.command ?? []),
       ...command,
     ];
-    const bwrap = ['bwrap', '--args', '3', '--json-status-fd', '4', '--', ...inside] as const;
-    return boundedStart(bwrap, { cell, limits, folder: dirname(this.o.program) });
+    const start = boundedStart(['bwrap', ...channelArgs, '--', ...inside], {
+      cell,
+      limits,
+      folder: dirname(ownProgram(this.o.program, view.folders)),
+      before: stdin === undefined ? [emptyStdin] : [],
+    });
+    return this.o.unshare === null ? start : withFirmDevices(this.o.unshare, start);
   }
+}
+
+/** Which calls to the kernel are refused; null = this kind of machine has no filter here. */
+const filter = seccompFilter(process.arch);
+
+/**
+ * The program that becomes process 1 inside, where it is found by `/proc/1/exe`: one that this user owns is copied, so that
+ * nobody inside can change its permissions. One that has rights of its own (set-user-ID) is somebody else's.
+ */
+function ownProgram(program: string, { root }: Folders): string {
+  const { uid, mode } = statSync(program);
+  if (uid !== process.getuid?.() || (mode & 0o6000) !== 0) return program;
+  const copy = join(root, 'bin', 'bwrap');
+  mkdirSync(dirname(copy), { recursive: true });
+  rmSync(copy, { force: true });
+  copyFileSync(program, copy);
+  chmodSync(copy, 0o700);
+  return copy;
 }
 
 /** The words before a command that bound the processes of its user, in sh's own way where the system has no `prlimit`. */

@@ -19,6 +19,7 @@ const host = (more: Partial<SandboxHost> & { readonly files?: Readonly<Record<st
   read: (path) => more.files?.[path] ?? null,
   probe: async () => ({ said: 'bwrap: No permissions to create new namespace' }),
   versionOf: async () => 'bubblewrap 0.8.0\n',
+  unshare: async () => '/usr/bin/unshare',
   ...more,
 });
 

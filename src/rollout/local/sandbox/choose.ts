@@ -7,10 +7,12 @@ import { runProcess } from '../../../process/run-process.ts';
 import type { Sandbox } from '../sandbox.ts';
 import { Bubblewrap } from './bubblewrap.ts';
 import { wallArgs } from './bubblewrap-args.ts';
-import { Channel } from './bubblewrap-status.ts';
+import { Channel, channelArgs } from './bubblewrap-status.ts';
+import { findFirmDevices } from './firm-devices.ts';
 import { PlainFolders } from './plain-folders.ts';
 import { processBound } from './process-bound.ts';
 import { SandboxExec } from './sandbox-exec.ts';
+import { seccompFilter } from './seccomp.ts';
 
 /** This machine, as far as it decides which walls there are. */
 export type SandboxHost = {
@@ -23,6 +25,8 @@ export type SandboxHost = {
   readonly probe: (program: string, closed: boolean) => Promise<Probed>;
   /** What `bwrap --version` says. */
   readonly versionOf: (program: string) => Promise<string>;
+  /** See `BubblewrapOptions.unshare`. */
+  readonly unshare: () => Promise<string | null>;
 };
 
 /** Null = it works; else what it said. */
@@ -59,7 +63,7 @@ async function bubblewrap(host: SandboxHost): Promise<Bubblewrap | null> {
   const [, version = ''] = /(\d+(?:\.\d+)*)/.exec(await host.versionOf(program)) ?? [];
   for (const closed of canClose(version) ? [true, false] : [false]) {
     if ((await host.probe(program, closed)) !== null) continue;
-    return new Bubblewrap({ program, version, closed, bound: processBound(true) });
+    return new Bubblewrap({ program, version, closed, unshare: await host.unshare(), bound: processBound(true) });
   }
   return null;
 }
@@ -130,6 +134,7 @@ export function thisSandboxHost(path: string): SandboxHost {
     versionOf: async (program) =>
       (await runProcess({ command: [program, '--version'], cwd: '/', env: {}, timeoutMs: probeMs })).stdout,
     probe: probeWalls,
+    unshare: async () => (process.getuid?.() === 0 ? findFirmDevices(path) : null),
   };
 }
 
@@ -138,10 +143,14 @@ async function probeWalls(program: string, closed: boolean): Promise<Probed> {
   const folder = await mkdtemp(join(tmpdir(), 'skillopt-probe-'));
   try {
     const tree = ['--ro-bind', '/', '/', '--proc', '/proc', '--dev', '/dev'];
-    const channel = new Channel(folder, [...wallArgs({ network: 'off', closed }), ...tree]);
+    const channel = new Channel(
+      folder,
+      [...wallArgs({ network: 'off', closed }), ...tree],
+      seccompFilter(process.arch),
+    );
     try {
       const end = await runProcess({
-        command: [program, '--args', '3', '--json-status-fd', '4', '--', '/bin/sh', '-c', ':'],
+        command: [program, ...channelArgs, '--', '/bin/sh', '-c', ':'],
         cwd: '/',
         env: {},
         timeoutMs: probeMs,
