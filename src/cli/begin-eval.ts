@@ -6,9 +6,9 @@ import { countText } from '../events/words.ts';
 import type { Model } from '../ports/model.ts';
 import type { Evaluation } from '../session/evaluation.ts';
 import { type Begun, beginWork, type Installing, type Telling } from './begin.ts';
-import { estimateEvalBefore } from './estimate-of.ts';
+import { estimateEvalBefore, rolesOf } from './estimate-of.ts';
 
-/** `beginWork` for an eval; `target` null = no model takes part. */
+/** `beginWork` for an eval; `target` null = no model is called from here. */
 export function beginEval(
   evaluation: Evaluation,
   {
@@ -23,10 +23,11 @@ export function beginEval(
   const isUnspent = state.rollouts.started === 0;
   const left = evaluation.isNew ? null : evalLeft(state, config.limits.rollouts);
   const job = { config, workers, tasks: pack.tasks, arms: created.arms, attempts: created.attempts };
+  const estimated = target ?? rolesOf(config).target;
   return beginWork(
     {
       on: evaluation,
-      estimate: isUnspent && target !== null ? (trips) => estimateEvalBefore(job, target, trips) : null,
+      estimate: isUnspent && estimated !== null ? (trips) => estimateEvalBefore(job, estimated, trips) : null,
       texts: evalEstimateTexts,
       named: (e) => ({ what: 'eval', size: countText(e.rollouts[1], 'rollout'), config: null }),
       limits: config.limits,

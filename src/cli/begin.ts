@@ -116,7 +116,8 @@ export type BeginOptions = {
 export async function begin(surface: Surface, session: Session, o: BeginOptions): Promise<Begun> {
   const { state, config } = session;
   const { roles, isLive, signal } = o;
-  const estimated: Roles = { target: roles.target, optimizer: roles.optimizer ?? rolesOf(config).optimizer };
+  const named = rolesOf(config);
+  const estimated: Roles = { target: roles.target ?? named.target, optimizer: roles.optimizer ?? named.optimizer };
   const models = [estimated.target, estimated.optimizer].filter((m) => m !== null);
   const job: Job = {
     config,

@@ -65,10 +65,23 @@ export function rolesOf(config: Config): Roles {
     const { model: id, tools } = modelSettings(config);
     return { id, takesTools: tools ?? !id.startsWith('command/') };
   };
-  return {
-    target: model !== null && ['itself', 'gateway'].includes(reachOf(config)) ? asked(model) : null,
-    optimizer: optimizerOf(config, asked),
-  };
+  return { target: targetOf(config, model === null ? null : asked(model)), optimizer: optimizerOf(config, asked) };
+}
+
+/** Of an agent with its own login nobody but the agent asks the model. */
+function targetOf(config: Config, model: Asked | null): Asked | null {
+  const reach = reachOf(config);
+  switch (reach) {
+    case 'itself':
+    case 'gateway':
+      return model;
+    case 'login':
+      return { id: agentId(config), takesTools: false };
+    case 'none':
+      return null;
+    default:
+      return reach satisfies never;
+  }
 }
 
 function optimizerOf(config: Config, asked: (model: ModelConfig) => Asked): Asked | null {
@@ -91,7 +104,10 @@ export async function chargesOf(config: Config): Promise<{ readonly target: Char
   const of = (model: ModelConfig | null): Charge =>
     model === null ? { kind: 'free' } : chargeOf(modelSettings(model));
   const byAgent = modelName(config.optimizer) === AGENT_OPTIMIZER;
-  return { target: of(config.model), optimizer: byAgent ? chargeOfAgent(config, of) : of(config.optimizer) };
+  return {
+    target: reachOf(config) === 'login' ? { kind: 'subscription' } : of(config.model),
+    optimizer: byAgent ? chargeOfAgent(config, of) : of(config.optimizer),
+  };
 }
 
 /** What the model behind an agent is charged at; of one that comes to its model by itself nobody knows. */

@@ -1,11 +1,12 @@
 import { resolve } from 'node:path';
+import { agentName } from '../config/agent.ts';
 import { hostEnvironment } from '../config/environment.ts';
 import { type ModelConfig, modelSettings } from '../config/model.ts';
 import type { Config } from '../config/schema.ts';
 import { limitFindings } from '../gateway/limit-findings.ts';
 import type { Gateway, SessionRoom } from '../ports/gateway.ts';
 import type { Model, ModelWait } from '../ports/model.ts';
-import type { Preflight } from '../ports/preflight.ts';
+import type { Finding, Preflight } from '../ports/preflight.ts';
 import { atFirstUse } from './gateway.ts';
 import { telling } from './waits.ts';
 
@@ -66,14 +67,18 @@ export function priced(config: Config, models: readonly Model[]): Preflight {
     async preflight() {
       const usd = config.limits.usd ?? null;
       if (usd === null) return [];
-      return models
+      const error = (what: string, fix: string): Finding => ({ level: 'error', what, where: 'limits.usd', fix });
+      const unpriced = models
         .filter((model) => !model.hasPrice)
-        .map((model) => ({
-          level: 'error' as const,
-          what: `limits.usd can’t be held: the price of ${model.id} is not known`,
-          where: 'limits.usd',
-          fix: 'give it a "price" (US dollars for a million tokens in and out), or limit tokens or rollouts instead',
-        }));
+        .map(({ id }) =>
+          error(
+            `limits.usd can’t be held: the price of ${id} is not known`,
+            'give it a "price" (US dollars for a million tokens in and out), or limit tokens or rollouts instead',
+          ),
+        );
+      if (config.login !== 'subscription') return unpriced;
+      const what = `limits.usd can’t be held: ${agentName(config.agent)} spends a share of its login’s subscription, and no dollars`;
+      return [...unpriced, error(what, 'limit tokens, rollouts or minutes instead')];
     },
   };
 }

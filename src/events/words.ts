@@ -139,6 +139,11 @@ export function namesText(names: readonly string[], most = Number.POSITIVE_INFIN
   return `${names.slice(0, most).join(', ')} and ${names.length - most} more`;
 }
 
+/** What stands where no cost is known; an agent that is let in by its own login spends no dollars. */
+export function unknownCostText(of: { readonly config: Readonly<Record<string, unknown>> } | null): string {
+  return of?.config.login === 'subscription' ? 'a share of a subscription' : 'cost unknown';
+}
+
 /** `1 edit`, `2 edits` */
 export function countText(n: number, one: string, many = `${one}s`): string {
   return `${n} ${n === 1 ? one : many}`;

@@ -4,7 +4,16 @@ import { type Power, powerText } from '../events/power.ts';
 import type { RunState } from '../events/run-state.ts';
 import { faultsText } from '../events/triggers.ts';
 import { type FailurePoint, failurePoint } from '../events/trouble.ts';
-import { causeText, countText, optimizedPart, REHEARSAL, readText, scoreText, unscoredTexts } from '../events/words.ts';
+import {
+  causeText,
+  countText,
+  optimizedPart,
+  REHEARSAL,
+  readText,
+  scoreText,
+  unknownCostText,
+  unscoredTexts,
+} from '../events/words.ts';
 import type { OptimizedPart } from '../ports/edit.ts';
 import { shellWord } from '../ports/printable.ts';
 import { diffStats } from '../skill/diff.ts';
@@ -130,7 +139,11 @@ export function afterRunLines(a: AfterRun, state: RunState): string[] {
   // what was cancelled or lost has spent something that nobody counted
   const least = a.rollouts.cancelled + a.rollouts.lost + a.uncounted > 0 ? 'at least ' : '';
   const spent =
-    a.costUsd === null ? 'cost unknown' : a.costUsd === 0 ? 'no model cost' : `${least}$${a.costUsd.toFixed(2)}`;
+    a.costUsd === null
+      ? unknownCostText(state.session)
+      : a.costUsd === 0
+        ? 'no model cost'
+        : `${least}$${a.costUsd.toFixed(2)}`;
   return [
     `result      ${a.headline}`,
     ...(state.confirmation

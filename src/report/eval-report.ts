@@ -5,7 +5,7 @@ import type { ArmSummary, Comparison, EvalSummary } from '../events/eval-summary
 import { evalFailurePoint } from '../events/eval-trouble.ts';
 import type { EventOf } from '../events/events.ts';
 import type { FailurePoint } from '../events/trouble.ts';
-import { countText, minutesText, oneLine, REHEARSAL } from '../events/words.ts';
+import { countText, minutesText, oneLine, REHEARSAL, unknownCostText } from '../events/words.ts';
 import { printable, shellWord } from '../ports/printable.ts';
 import { failureLines } from './after-run.ts';
 import { columns } from './columns.ts';
@@ -254,7 +254,11 @@ function spentText(state: EvalState): string {
   const tokens = sum((s) => s.tokens);
   return [
     `${countText(started, 'rollout')}${cancelled + lost > 0 ? ` (${cancelled} cancelled, ${lost} lost)` : ''}${preflight.calls > 0 ? `, ${countText(preflight.calls, 'preflight call')}` : ''}`,
-    cost === null ? 'cost unknown' : cost === 0 && tokens === 0 ? 'no model cost' : `${least}${moneyText(cost)}`,
+    cost === null
+      ? unknownCostText(state.created)
+      : cost === 0 && tokens === 0
+        ? 'no model cost'
+        : `${least}${moneyText(cost)}`,
     tokens === null ? 'tokens unknown' : tokens === 0 ? '' : `${least}${tokens} tokens`,
     minutesText(state.minutes),
   ]

@@ -2,7 +2,7 @@ import { openGate } from '../../../events/gate-view.ts';
 import { optimizerText } from '../../../events/optimizer-words.ts';
 import { counted, progress } from '../../../events/progress.ts';
 import type { RunState } from '../../../events/run-state.ts';
-import { minutesText, optimizedPart, scoreText } from '../../../events/words.ts';
+import { minutesText, optimizedPart, scoreText, unknownCostText } from '../../../events/words.ts';
 import { clock, cut, ends, fit, type Line, lineWidth, span, widthOf } from '../../text.ts';
 import type { Tone } from '../../theme.ts';
 import { type Facts, goesOnIn } from './facts.ts';
@@ -158,7 +158,7 @@ function cost(state: RunState): string {
   const { costUsd, uncounted } = state.spend;
   const least = uncounted > 0 ? '≥ ' : '';
   return costUsd === null
-    ? 'cost unknown'
+    ? unknownCostText(state.session)
     : costUsd === 0 && state.session?.environment.model == null
       ? 'no cost'
       : `${least}$${costUsd.toFixed(2)}`;
