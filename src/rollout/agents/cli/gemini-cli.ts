@@ -15,6 +15,7 @@ export const geminiCli: CliKind = {
   node: '20.0.0',
   alsoNeeds: [],
   speaks: ['gemini'],
+  ownLimits: ['requests'],
   skillMounts: [{ base: 'workspace', path: '.agents/skills' }],
   versionArgs: ['--version'],
   login: geminiLogin,

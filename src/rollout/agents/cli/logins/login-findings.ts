@@ -47,7 +47,7 @@ function held(name: string, { expiresMs, where, logIn }: CliLogin, nowMs: number
 function direct(name: string): Finding {
   return {
     level: 'warning',
-    what: `with its own login ${name} talks to its vendor by itself: it and what it starts have the network, and tokens and reading are what it tells`,
+    what: `with its own login ${name} talks to its vendor by itself: tokens and reading are what it tells, and no dollars are counted`,
     where: 'login',
     fix: 'docs/agents.md says what holds; a key goes through the gateway',
   };
