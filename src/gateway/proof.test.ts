@@ -116,12 +116,25 @@ describe('a line of the body', () => {
   test('proves the reading however a tool shows it', () => {
     expect(lines.length).toBeGreaterThan(1);
     for (const line of lines) {
-      expect(read(`     7→${line}`)).toBe(true);
-      expect(read(`00007| ${line}\n00008| x`)).toBe(true);
-      expect(read(JSON.stringify({ stdout: `a\n${line}\n` }))).toBe(true);
-      expect(read(JSON.stringify({ output: JSON.stringify([{ text: line }]) }))).toBe(true);
-      expect(read(line.toUpperCase())).toBe(false);
+      const of = { description, body: line };
+      expect(read(`     7→${line}`, of)).toBe(true);
+      expect(read(`00007| ${line}\n00008| x`, of)).toBe(true);
+      expect(read(JSON.stringify({ stdout: `a\n${line}\n` }), of)).toBe(true);
+      expect(read(JSON.stringify({ output: JSON.stringify([{ text: line }]) }), of)).toBe(true);
+      expect(read(line.toUpperCase(), of)).toBe(false);
     }
+  });
+
+  test('proves nothing alone where there are many: a file of the task may hold it, too', () => {
+    const [a = '', b = ''] = lines;
+    expect(read(`12: ${a}`)).toBe(false);
+    expect(read(`12: ${a}\nelsewhere\n99: ${b}`)).toBe(true);
+  });
+
+  test('is found in whatever part of a long body the agent shows', () => {
+    const long = Array.from({ length: 700 }, (_, i) => `Rule ${i} of many is told here${', at length'.repeat(i % 7)}.`);
+    const of = { description, body: long.join('\n') };
+    for (let from = 0; from < 700; from += 50) expect(read(long.slice(from, from + 50).join('\n'), of)).toBe(true);
   });
 
   test('proves nothing where the task or the agent says it, too', () => {
@@ -142,6 +155,65 @@ describe('a line of the body', () => {
       [null, null],
       [null, null],
     ]);
+  });
+});
+
+describe.each(protocols)('what the model wrote itself at %s', (protocol) => {
+  const code = 'if __name__ == "__main__":';
+  const of = { description, body: `Use a script.\n\n${code}\n` };
+  const tools = (ask(protocol, []) as { tools: unknown }).tools;
+  const asked = (written: string, came: string): Record<string, unknown> => {
+    switch (protocol) {
+      case 'messages':
+        return {
+          messages: [
+            { role: 'user', content: description },
+            { role: 'assistant', content: [{ type: 'tool_use', id: 't', name: 'Bash', input: { command: written } }] },
+            { role: 'user', content: [{ type: 'tool_result', tool_use_id: 't', content: came }] },
+          ],
+        };
+      case 'chat':
+        return {
+          messages: [
+            { role: 'user', content: description },
+            {
+              role: 'assistant',
+              tool_calls: [{ id: 't', function: { name: 'bash', arguments: JSON.stringify({ written }) } }],
+            },
+            { role: 'tool', tool_call_id: 't', content: came },
+          ],
+        };
+      case 'responses':
+        return {
+          input: [
+            { role: 'user', content: [{ type: 'input_text', text: description }] },
+            { type: 'function_call', call_id: 't', name: 'shell', arguments: JSON.stringify({ written }) },
+            { type: 'function_call_output', call_id: 't', output: came },
+          ],
+        };
+      case 'gemini':
+        return {
+          contents: [
+            { role: 'user', parts: [{ text: description }] },
+            { role: 'model', parts: [{ functionCall: { name: 'shell', args: { written } } }] },
+            { role: 'user', parts: [{ functionResponse: { name: 'shell', response: { output: came } } }] },
+          ],
+        };
+      default:
+        return protocol satisfies never;
+    }
+  };
+  const after = (written: string, came: string) => {
+    const proof = new ReadingProof(of);
+    proof.see({ ...(ask(protocol, [description]) as object) }, true);
+    proof.see({ ...asked(written, came), tools }, true);
+    return proof.read;
+  };
+
+  test('proves no reading, though a tool shows it again', () => {
+    expect(after('cat SKILL.md', `1\t${code}`)).toBe(true);
+    expect(after('ls', 'main.py')).toBe(false);
+    expect(after(`cat > main.py <<E\n${code}\nE`, `1\t${code}`)).toBeNull();
   });
 });
 

@@ -1,5 +1,5 @@
 import type { Reading } from '../ports/outcome.ts';
-import { plain, textOf } from './request-texts.ts';
+import { plain, textsOf } from './request-texts.ts';
 
 /** Agents cut long descriptions: a beginning of this length says enough. */
 const descriptionChars = 60;
@@ -12,22 +12,28 @@ const mostChars = 200;
 const mostLines = 64;
 /** So many distinctive lines in the first request are the body itself: the agent shows it without being asked. */
 const wholeBodyLines = 3;
+/** Of a body with so many distinctive lines two have to be found: a single line of code stands in many a file. */
+const manyLines = 4;
 
-/** The lines of a body by which it is known, the longest first. */
+/** The lines of a body by which it is known. Of a long one they come from all its parts: agents show a part at a time. */
 function distinctive(body: string): readonly string[] {
   const lines = [...new Set(body.split(/\r\n|\r|\n/).map(plain))].filter((line) => line.length >= leastChars);
   const long = lines.filter((line) => line.length >= distinctiveChars);
-  return (long.length > 0 ? long : lines)
-    .sort((a, b) => b.length - a.length)
-    .slice(0, mostLines)
+  const known = long.length > 0 ? long : lines;
+  const ofPart = Math.max(1, Math.ceil(known.length / mostLines));
+  const parts = Array.from({ length: Math.ceil(known.length / ofPart) }, (_, i) =>
+    known.slice(i * ofPart, (i + 1) * ofPart),
+  );
+  return parts
+    .flatMap((part) => part.reduce((longest, line) => (line.length > longest.length ? line : longest)))
     .map((line) => line.slice(0, mostChars).trimEnd());
 }
 
 /**
  * What the requests of a rollout say about its skill. *Visible*: the description stands in the first request with tools,
  * without any in the first that has it. *Read*: a distinctive line of the body, which was not in that request nor in one
- * before it, stands in a later one; a skill that was read was visible. Where the agent shows the whole body from the
- * start both are true.
+ * before it, stands in a later one; two of them where there are many. What the model wrote itself proves nothing. A skill
+ * that was read was visible. Where the agent shows the whole body from the start both are true.
  */
 export class ReadingProof {
   #visible: Reading = null;
@@ -55,7 +61,7 @@ export class ReadingProof {
   /** Takes in a request that the model has answered. */
   see(body: unknown, withTools: boolean): void {
     if (this.#isSettled) return;
-    const text = textOf(body);
+    const { shown: text, written } = textsOf(body);
     const isShown = this.#description !== '' && text.includes(this.#description);
     const found = this.#lines.filter((line) => text.includes(line));
     if (this.#phase !== 'begun-with-tools' && (withTools || (isShown && this.#phase !== 'begun'))) {
@@ -64,7 +70,14 @@ export class ReadingProof {
     } else if (this.#phase === 'none') {
       this.#phase = 'before';
       this.#without(found);
-    } else if (found.length > 0) this.#read = true;
+    } else this.#go(found, written);
+  }
+
+  #go(found: readonly string[], written: string): void {
+    const need = this.#lines.length >= manyLines ? 2 : 1;
+    this.#without(this.#lines.filter((line) => written.includes(line)));
+    if (found.filter((line) => this.#lines.includes(line)).length >= need) this.#read = true;
+    else if (this.#lines.length === 0) this.#read = null;
   }
 
   #begin(found: readonly string[], isShown: boolean): void {

@@ -26,16 +26,33 @@ export function hasTools(protocol: Protocol, body: Fields): boolean {
 /** Pictures and files are no text. */
 const longestWordless = 4_000;
 
-/** All texts of a request, in order, in one form (see `plain`), a blank between any two. */
-export function textOf(body: unknown): string {
-  const found: string[] = [];
-  const walk = (value: unknown): void => {
+/** The kinds of items of Responses, and the roles of all APIs, that hold what the model said before. */
+const written: ReadonlySet<unknown> = new Set([
+  'assistant',
+  'model',
+  'function_call',
+  'custom_tool_call',
+  'local_shell_call',
+  'reasoning',
+]);
+
+/**
+ * All texts of a request, in order, in one form (see `plain`), a blank between any two: what the model is shown, and
+ * apart from it what it wrote itself, calls of tools too.
+ */
+export function textsOf(body: unknown): { readonly shown: string; readonly written: string } {
+  const found = { shown: [] as string[], written: [] as string[] };
+  const walk = (value: unknown, into: string[]): void => {
     if (typeof value === 'string') {
-      if (value.length < longestWordless || /\s/.test(value.slice(0, longestWordless))) found.push(value);
-    } else if (typeof value === 'object' && value !== null) for (const inner of Object.values(value)) walk(inner);
+      if (value.length < longestWordless || /\s/.test(value.slice(0, longestWordless))) into.push(value);
+    } else if (typeof value === 'object' && value !== null) {
+      const { role, type } = fields(value);
+      const own = written.has(role) || written.has(type) ? found.written : into;
+      for (const inner of Object.values(value)) walk(inner, own);
+    }
   };
-  walk(body);
-  return plain(found.join('\n'));
+  walk(body, found.shown);
+  return { shown: plain(found.shown.join('\n')), written: plain(found.written.join('\n')) };
 }
 
 const escapes: Readonly<Record<string, string>> = {
