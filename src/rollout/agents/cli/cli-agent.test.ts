@@ -71,6 +71,17 @@ describe('a run', () => {
     expect(readFileSync(join(dir, 'logs/fake-agent.stderr.txt'), 'utf8')).toBe('said\n');
   });
 
+  test('gives no instruction that the agent takes for a command of its own', async () => {
+    const { agent, dir } = agentOf('cat; echo; echo END', {
+      parse: ({ stdout }) => ({ ...emptyReading, finalText: stdout }),
+    });
+    for (const instruction of ['/app/in.csv holds figures.', '\n /help them', '/clear']) {
+      const end = await agent.run(runIn(dir, { instruction }));
+      expect(end.finalText).toStartWith(`Task:\n\n${instruction}\n`);
+      expect(end.steps[0]).toEqual({ kind: 'message', role: 'user', text: instruction });
+    }
+  });
+
   test('tells its kind where it sits', async () => {
     const seats: CliSeat[] = [];
     const launch: CliKind['launch'] = (seat) => {

@@ -64,7 +64,7 @@ async function perform(
   const stderrFile = join(run.host.logDir, `${kind.name}.stderr.txt`);
   const end = await run.run([...words, ...args], {
     env: { ...out, ...env, ...login?.env },
-    stdin: run.instruction,
+    stdin: promptOf(run.instruction),
     stdoutFile,
     stderrFile,
   });
@@ -81,6 +81,14 @@ async function perform(
     logIn: login?.logIn ?? null,
     model: run.model?.id ?? seat.modelName,
   });
+}
+
+/**
+ * The instruction as an agent is given it. Agents take a text that begins with a slash for a command of their own: one
+ * that begins with a path would be answered by the agent, or come without its skills.
+ */
+function promptOf(instruction: string): string {
+  return instruction.trimStart().startsWith('/') ? `Task:\n\n${instruction}` : instruction;
 }
 
 /** Throws `auth` with the fix where there is none. */
