@@ -63,9 +63,12 @@ async function performed(options: AgentTasksOptions, task: AgentTask, raised: Ra
   const { walls, context } = raised;
   const { folders } = walls;
   let usage: Usage = noUsage;
+  const counted = (by: Usage) => {
+    usage = by;
+  };
   try {
     await layOut(task, folders.workspace);
-    const ran = await run(options, task, raised);
+    const ran = await run(options, task, raised, counted);
     usage = ran.usage;
     // what is read is what the agent left: nothing of it runs any more
     const leftovers = await walls.reap(context.mark);
@@ -102,7 +105,13 @@ type Ran = Pick<AgentEnd, 'exit' | 'finalText' | 'usage'> & {
   readonly notes: readonly string[];
 };
 
-async function run(options: AgentTasksOptions, task: AgentTask, { walls, context }: Raised): Promise<Ran> {
+/** `counted` is told what the gateway saw spent, whatever becomes of the run. */
+async function run(
+  options: AgentTasksOptions,
+  task: AgentTask,
+  { walls, context }: Raised,
+  counted: (usage: Usage) => void,
+): Promise<Ran> {
   const { agent, sandbox } = options;
   const { folders, places } = walls;
   const needs = (await agent.needs?.()) ?? noNeeds;
@@ -135,7 +144,10 @@ async function run(options: AgentTasksOptions, task: AgentTask, { walls, context
     walls.enter(context, view, watch),
     at?.lease ?? null,
     watch?.over ?? null,
-  ).finally(() => at?.lease.close());
+  ).finally(async () => {
+    await at?.lease.close();
+    if (at !== null) counted(at.lease.report().usage);
+  });
   const reached = (await watch?.end()) ?? [];
   const seen = at === null ? told(ran.end) : witnessed(ran.end, at, false);
   const stop = at?.lease.report().stop ?? null;

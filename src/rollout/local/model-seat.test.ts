@@ -5,7 +5,7 @@ import type { ModelErrorKind } from '../../ports/model.ts';
 import { noUsage, unknownUsage } from '../../ports/usage.ts';
 import type { Agent, AgentEnd } from '../agents/agent.ts';
 import { createSelfCheckAgent } from '../self-check-agent.ts';
-import { resultOf, withBench } from './bench-runs-fixture.ts';
+import { reportOf, resultOf, withBench } from './bench-runs-fixture.ts';
 import { told, witnessed } from './model-seat.ts';
 
 const end: AgentEnd = {
@@ -121,6 +121,40 @@ describe('what the gateway saw', () => {
     expect(limit('session')).toMatchObject({ kind: 'failed', failure: { code: 'quota', where: 'limits.requests' } });
   });
 
+  test('time that ran out while the provider owed an answer is no time of the agent’s; its own mistake is', () => {
+    const late: AgentEnd = { ...end, exit: 'timeout' };
+    for (const kind of ['server', 'overloaded', 'cut-off', 'silent'] as const)
+      expect(witnessed(late, seatOf({ stop: refused(kind) }), true)).toMatchObject({
+        end: { trouble: { reason: 'provider-error' } },
+      });
+    for (const kind of ['bad-request', 'context-too-long'] as const)
+      expect(witnessed(late, seatOf({ stop: refused(kind) }), true)).toMatchObject({
+        end: { trouble: null, exit: 'timeout' },
+      });
+  });
+
+  test('an end without a request that reached the model is none of the skill’s', () => {
+    const silent = seatOf({ usage: noUsage, visible: null, read: null });
+    for (const exit of ['finished', 'nonzero'] as const)
+      expect(witnessed({ ...end, exit }, silent, true)).toMatchObject({
+        end: { trouble: { reason: 'agent-did-no-work', detail: expect.stringMatching(/without a request/) } },
+      });
+    const crash = { reason: 'agent-crash', detail: 'exit code 1' } as const;
+    expect(witnessed({ ...end, exit: 'crashed', trouble: crash }, silent, true)).toMatchObject({
+      end: { trouble: crash },
+    });
+    expect(witnessed({ ...end, exit: 'timeout' }, silent, true)).toMatchObject({
+      end: { trouble: null, didWork: false },
+    });
+  });
+
+  test('a limit is no score either where the skill was not offered', () => {
+    const stop = { kind: 'limit', limit: 'requests', of: 'rollout' } as const;
+    expect(witnessed(end, seatOf({ stop, visible: false, read: false }, { isStopped: true }), true)).toMatchObject({
+      end: { trouble: { reason: 'skill-not-visible' } },
+    });
+  });
+
   test('a skill that was not offered is unscored, by whoever can tell', () => {
     const reason = { kind: 'end', end: { trouble: { reason: 'skill-not-visible' } } };
     expect(witnessed(end, seatOf({ visible: false, read: false }), true)).toMatchObject(reason);
@@ -168,6 +202,17 @@ describe('an agent at the gateway', () => {
         expect(result.usage).toEqual(report.usage);
       },
     );
+  });
+
+  test('is billed for what it spent, also where it comes to no outcome', () => {
+    const down = fail('environment-down', 'no room for a process', 'here', 'use fewer workers');
+    const broken = async () => {
+      throw down;
+    };
+    return withBench(bench(leaseOf({}), { run: broken }), async (local) => {
+      const told = await reportOf(local, await local.task(task));
+      expect(told).toMatchObject({ kind: 'failed', failure: down.failure, usage: report.usage });
+    });
   });
 
   test('has its deadline moved by what it waits for the provider’s sake', () => {

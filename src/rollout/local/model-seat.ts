@@ -81,18 +81,22 @@ export function witnessed(end: AgentEnd, seat: ModelSeat, hasSkill: boolean, off
   const broke = isStopped || end.trouble !== null || end.failure !== undefined || end.exit === 'crashed';
   if (stop !== null && stop.kind === 'provider') {
     const { kind, failure } = stop.refusal;
-    const told = `${failure.what} (${failure.where})`;
-    if (!broke) return { kind: 'end', end: noted(seen, `A request was refused and not made again: ${told}.`) };
+    const isAsked = kind === 'bad-request' || kind === 'context-too-long';
+    const words = `${failure.what} (${failure.where})`;
+    // time that ran out while the provider owed an answer says nothing of the work
+    const waited = end.exit === 'timeout' && !isAsked;
+    if (!broke && !waited)
+      return { kind: 'end', end: noted(seen, `A request was refused and not made again: ${words}.`) };
     const trouble = troubleOf(stop.refusal);
     switch (trouble.kind) {
       case 'stop':
         // what the agent asked for may be at fault for one request; a key, a quota or a model is not
-        if (kind === 'bad-request') return withTrouble(seen, 'provider-error', told);
+        if (kind === 'bad-request') return withTrouble(seen, 'provider-error', words);
         return { kind: 'failed', failure, usage };
       case 'unscored':
-        return withTrouble(seen, trouble.reason, told);
+        return withTrouble(seen, trouble.reason, words);
       case 'too-long':
-        return { kind: 'end', end: noted(itsOwn(seen), `The request was longer than the model takes: ${told}.`) };
+        return told(noted(itsOwn(seen), `The request was longer than the model takes: ${words}.`));
       default:
         return trouble satisfies never;
     }
@@ -103,10 +107,14 @@ export function witnessed(end: AgentEnd, seat: ModelSeat, hasSkill: boolean, off
       const what = `the session’s limit on ${unit} was reached while a rollout ran`;
       return { kind: 'failed', failure: overLimit(what, `limits.${stop.limit}`), usage };
     }
-    return { kind: 'end', end: noted(itsOwn(seen), `The rollout’s limit on ${unit} was reached (agentLimits).`) };
+    return told(noted(itsOwn(seen), `The rollout’s limit on ${unit} was reached (agentLimits).`));
   }
+  if (usage.requests === 0 && !broke && (end.exit === 'finished' || end.exit === 'nonzero'))
+    return withTrouble(seen, 'agent-did-no-work', askedNothing);
   return told(seen);
 }
+
+const askedNothing = 'the agent came to its end without a request to its model that could be answered';
 
 /** An agent's end by its own account alone. */
 export function told(end: AgentEnd): Witnessed {

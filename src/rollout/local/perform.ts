@@ -4,7 +4,7 @@ import { type ExitCause, type Outcome, unscored } from '../../ports/outcome.ts';
 import type { RolloutProgress, RolloutRequest } from '../../ports/rollouts.ts';
 import type { FolderTask } from '../../ports/task.ts';
 import { noUsage, type Usage } from '../../ports/usage.ts';
-import { type AgentEnd, noNeeds } from '../agents/agent.ts';
+import { type AgentEnd, type AgentRun, noNeeds } from '../agents/agent.ts';
 import { drawOf } from '../draw.ts';
 import { type Prepared, withPrepared } from '../preloads/prepared.ts';
 import { type ScriptPath, scriptOddities } from '../script-command.ts';
@@ -49,18 +49,22 @@ export type Rollout = {
 
 /** The phases of a rollout between its folders' making and their removal. Never rejects. */
 export async function performWork(rollout: Rollout): Promise<Work> {
+  const bill: Bill = { usage: noUsage };
   try {
-    return await phases(rollout);
+    return await phases(rollout, bill);
   } catch (error) {
-    if (rollout.context.cancelled.aborted) return { kind: 'cancelled' };
+    if (rollout.context.cancelled.aborted) return { kind: 'cancelled', ...spentBy(bill) };
     const failure = failureOf(error, rollout.options.tempRoot)?.failure;
-    if (failure !== undefined) return { kind: 'failed', failure };
+    if (failure !== undefined) return { kind: 'failed', failure, ...spentBy(bill) };
     const outcome = unscored('environment', error instanceof Error ? error.message : String(error));
-    return { kind: 'done', outcome, raw: null, usage: noUsage, exit: 'not-started' };
+    return { kind: 'done', outcome, raw: null, usage: bill.usage, exit: 'not-started' };
   }
 }
 
-async function phases(rollout: Rollout): Promise<Work> {
+/** What the rollout has spent by now: it is told whatever it comes to. */
+type Bill = { usage: Usage };
+
+async function phases(rollout: Rollout, bill: Bill): Promise<Work> {
   const { request, folders, context, options, walls, onPhase } = rollout;
   const { task, skill } = request;
   const { agent: kind } = options;
@@ -93,8 +97,15 @@ async function phases(rollout: Rollout): Promise<Work> {
     origin: options.sandbox.gatewayOrigin(view),
   });
   const watch = await walls.watch();
+  const billed = {
+    run: async (run: AgentRun) => {
+      const end = await kind.run(run);
+      bill.usage = end.usage;
+      return end;
+    },
+  };
   const ran = await runAgent(
-    kind,
+    billed,
     {
       ...walls.seat(),
       model: at?.model ?? null,
@@ -109,10 +120,14 @@ async function phases(rollout: Rollout): Promise<Work> {
     walls.enter(context, view, watch),
     at?.lease ?? null,
     watch?.over ?? null,
-  ).finally(() => at?.lease.close());
+  ).finally(async () => {
+    await at?.lease.close();
+    if (at !== null) bill.usage = at.lease.report().usage;
+  });
   const reached = (await watch?.end()) ?? [];
   const seen = at === null ? told(ran.end) : witnessed(ran.end, at, skill !== null, kind.skillMounts.length > 0);
-  if (context.cancelled.aborted) return { kind: 'cancelled', ...spentBy(seen.kind === 'end' ? seen.end : seen) };
+  bill.usage = seen.kind === 'end' ? seen.end.usage : seen.usage;
+  if (context.cancelled.aborted) return { kind: 'cancelled', ...spentBy(bill) };
   if (seen.kind === 'failed') return seen;
   const agent: AgentOutcome = { ...ran, end: withNotes(seen.end, reached) };
   try {
@@ -213,7 +228,7 @@ async function workOf(
   // Work on a full disk proves nothing, unless it passed all the same.
   const passed = outcome.status === 'scored' && outcome.hard === 1;
   if (!passed && (await isDiskFull(rollout.folders.root))) {
-    return { kind: 'failed', failure: diskFull(rollout.options.tempRoot).failure };
+    return { kind: 'failed', failure: diskFull(rollout.options.tempRoot).failure, ...spentBy(agent.end) };
   }
   const { exit, steps, finalText, usage } = agent.end;
   const raw = exit === 'not-started' ? null : { agent: rollout.options.agent.name, steps, finalText, verifierOutput };

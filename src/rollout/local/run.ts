@@ -28,7 +28,7 @@ const handBackMs = 3_000;
  * that the system had no room for one of its commands.
  */
 export async function runAgent(
-  agent: Agent,
+  agent: Pick<Agent, 'run'>,
   seat: AgentSeat,
   context: LaunchContext,
   lease: Pick<GatewayLease, 'stopped' | 'onWait'> | null = null,
