@@ -37,10 +37,13 @@ export type RunOptions = {
   readonly cwd?: string;
 };
 
+/** A deadline in place of the common one. */
+type Patience = { readonly deadlineMs?: number };
+
 const running = new Set<number>();
 
 /** Starts a command with nothing on its stdin. */
-export function start(command: readonly string[], options: Required<RunOptions>): Running {
+export function start(command: readonly string[], options: Required<RunOptions> & Patience): Running {
   const [program = '', ...args] = command;
   const child = spawn(program, args, { cwd: options.cwd, env: options.env, stdio: ['ignore', 'pipe', 'pipe'] });
   const pid = child.pid;
@@ -59,7 +62,7 @@ export function start(command: readonly string[], options: Required<RunOptions>)
     const deadline = setTimeout(() => {
       child.kill('SIGKILL');
       failed(new Error(`${command.join(' ')} did not end in time\n${stdout}\n${stderr}`));
-    }, DEADLINE_MS);
+    }, options.deadlineMs ?? DEADLINE_MS);
     child.on('exit', () => {
       over = true;
       running.delete(pid);
@@ -105,7 +108,7 @@ export class Place {
   }
 
   /** Starts `skillopt ARGS` here. */
-  start(args: readonly string[], options: RunOptions = {}): Running {
+  start(args: readonly string[], options: RunOptions & Patience = {}): Running {
     return start([binary, ...args], { cwd: this.dir, env: { TMPDIR: this.temp }, ...options });
   }
 
