@@ -5,8 +5,9 @@ import { continuingText } from '../events/progress.ts';
 import { countText } from '../events/words.ts';
 import type { Model } from '../ports/model.ts';
 import type { Evaluation } from '../session/evaluation.ts';
-import { type Begun, beginWork, type Installing, type Telling } from './begin.ts';
+import { type Begun, beginWork, type Telling } from './begin.ts';
 import { estimateEvalBefore, rolesOf } from './estimate-of.ts';
+import type { Installing } from './preloads.ts';
 
 /** `beginWork` for an eval; `target` null = no model is called from here. */
 export function beginEval(

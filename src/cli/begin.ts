@@ -17,6 +17,7 @@ import {
   unlabelled,
 } from './before-spending.ts';
 import { estimateBefore, type Job, rolesOf } from './estimate-of.ts';
+import type { Installing } from './preloads.ts';
 import type { Roles, RoleTrip } from './roles.ts';
 import { type RoundTrips, roundTrips } from './round-trips.ts';
 import { redactor } from './secrets.ts';
@@ -42,13 +43,6 @@ type Work<E extends Costs> = {
   readonly asked: Roles<Model>;
   /** What is installed before the first rollout; null = nothing. */
   readonly preloads: Installing | null;
-};
-
-/** Something that has to be installed before the first rollout: what will be done, and the doing. */
-export type Installing = {
-  readonly plan: readonly string[];
-  /** Returns what a person should know of it. */
-  readonly install: (signal: AbortSignal) => Promise<readonly string[]>;
 };
 
 /** Who is told, and who may be asked. */

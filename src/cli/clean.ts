@@ -9,9 +9,10 @@ import { preparationId } from '../rollout/local/walled.ts';
 import { remakable } from '../rollout/preloads/record.ts';
 import { evalPaths } from '../session/eval-paths.ts';
 import { sessionPaths } from '../session/paths.ts';
-import type { CleanOptions } from './commands/clean.ts';
 import type { CommandContext } from './context.ts';
 import { idIn } from './read-state.ts';
+
+export type CleanOptions = { readonly temp?: boolean; readonly preloads?: boolean };
 
 const DAY_MS = 86_400_000;
 

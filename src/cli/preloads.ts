@@ -17,7 +17,6 @@ import { preloadPlaces, readRecord } from '../rollout/preloads/record.ts';
 import { readSkill } from '../skill/document.ts';
 import { skillFindings } from '../skill/findings.ts';
 import { hashFiles, requireTree } from '../taskpack/tree.ts';
-import type { Installing } from './begin.ts';
 import { exampleName } from './bundled.ts';
 import { noteNamed, redactor } from './secrets.ts';
 import { readSkillFile } from './skill-file.ts';
@@ -66,6 +65,13 @@ export async function preloadsOf(
 export function preloadsIn(rollouts: Rollouts): Preloading | null {
   return rollouts instanceof LocalRollouts ? rollouts.preloads : null;
 }
+
+/** Something that has to be installed before the first rollout: what will be done, and the doing. */
+export type Installing = {
+  readonly plan: readonly string[];
+  /** Returns what a person should know of it. */
+  readonly install: (signal: AbortSignal) => Promise<readonly string[]>;
+};
 
 /** What a command does with them before it begins; `say` hears each step. */
 export function installing(rollouts: Rollouts, say: (line: string) => void): Installing | null {

@@ -1,7 +1,6 @@
 import type { Command } from 'commander';
+import type { CleanOptions } from '../clean.ts';
 import type { CommandContext } from '../context.ts';
-
-export type CleanOptions = { readonly temp?: boolean; readonly preloads?: boolean };
 
 export function cleanCommand(program: Command, context: CommandContext): void {
   program

@@ -44,3 +44,6 @@ export function placesOf(folders: Folders): readonly Place[] {
     { path: folders.root, name: '<rollout>' },
   ];
 }
+
+/** The raw exchange of a rollout lies beside its folders, where nothing inside sees it. */
+export const exchangeFile = (folders: Folders): string => join(folders.root, 'exchange.jsonl');

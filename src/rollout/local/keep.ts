@@ -4,8 +4,7 @@ import { basename, join } from 'node:path';
 import { shortHash } from '../../ports/hash.ts';
 import type { Outcome } from '../../ports/outcome.ts';
 import { removeFolder } from './clean.ts';
-import type { Folders } from './folders.ts';
-import { exchangeFile } from './model-seat.ts';
+import { exchangeFile, type Folders } from './folders.ts';
 import { plainFile } from './plain-file.ts';
 
 /** Where workspaces of failed rollouts are kept, and how much of them. */

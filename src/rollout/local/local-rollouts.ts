@@ -14,9 +14,10 @@ import { failureToStart } from './errors.ts';
 import { type Folders, placesOf } from './folders.ts';
 import { isWorthKeeping, Keeper } from './keep.ts';
 import { preparedOf } from './lay-preloads.ts';
-import type { LocalOptions, WorkspaceCopy } from './options.ts';
+import type { LocalOptions } from './options.ts';
 import { performWork, type Work } from './perform.ts';
 import { localPreflight, noConsent } from './preflight.ts';
+import type { WorkspaceCopy } from './prepare.ts';
 import { clear, type Raised, raise } from './raised.ts';
 
 type PerformOptions = { readonly signal: AbortSignal; readonly onProgress?: (progress: RolloutProgress) => void };

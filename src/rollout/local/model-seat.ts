@@ -1,4 +1,3 @@
-import { join } from 'node:path';
 import { type Failure, fail } from '../../ports/failure.ts';
 import type { GatewayLease, GatewayReport } from '../../ports/gateway.ts';
 import type { MountedSkill } from '../../ports/rollouts.ts';
@@ -6,14 +5,11 @@ import type { TrajectoryStep } from '../../ports/trajectory.ts';
 import { tryReadSkill } from '../../skill/document.ts';
 import type { AgentEnd, AgentModel } from '../agents/agent.ts';
 import { troubleOf } from '../model-trouble.ts';
-import type { Folders } from './folders.ts';
+import { exchangeFile, type Folders } from './folders.ts';
 import type { LocalOptions } from './options.ts';
 
 /** Where an agent finds its model in one rollout, and what the gateway sees of it. */
 export type ModelSeat = { readonly lease: GatewayLease; readonly model: AgentModel };
-
-/** The raw exchange of a rollout lies beside its folders, where nothing inside sees it. */
-export const exchangeFile = (folders: Folders): string => join(folders.root, 'exchange.jsonl');
 
 /** A place at the gateway for one rollout; null = this agent reaches its model without one. */
 export function modelSeat(

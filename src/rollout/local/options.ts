@@ -4,17 +4,8 @@ import type { FolderTask } from '../../ports/task.ts';
 import type { Agent } from '../agents/agent.ts';
 import type { Preloading } from '../preloads/preloading.ts';
 import type { KeepOptions } from './keep.ts';
+import type { WorkspaceCopy } from './prepare.ts';
 import type { Limits, Relay, Sandbox } from './sandbox.ts';
-
-/** One thing to copy into a workspace, in the order given; a folder stands for its content. */
-export type WorkspaceCopy = {
-  /** Relative to the task's `environment/`. */
-  readonly from: string;
-  /** Relative to the workspace. */
-  readonly to: string;
-  /** Permission bits; null = as in the task folder. */
-  readonly mode: number | null;
-};
 
 /** What the local backend is made of. What it must know of task packs is handed in. */
 export type LocalOptions = {

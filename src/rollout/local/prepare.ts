@@ -5,7 +5,16 @@ import { shortHash } from '../../ports/hash.ts';
 import type { FolderTask } from '../../ports/task.ts';
 import { copyTree } from '../copy-tree.ts';
 import { type Folders, foldersIn } from './folders.ts';
-import type { WorkspaceCopy } from './options.ts';
+
+/** One thing to copy into a workspace, in the order given; a folder stands for its content. */
+export type WorkspaceCopy = {
+  /** Relative to the task's `environment/`. */
+  readonly from: string;
+  /** Relative to the workspace. */
+  readonly to: string;
+  /** Permission bits; null = as in the task folder. */
+  readonly mode: number | null;
+};
 
 /** The beginning of a rollout's folder name; `mkdtemp` adds six characters, so that no two ever meet. */
 export function folderPrefix(sessionId: string, key: string): string {

@@ -1,6 +1,6 @@
 import type { ProcessEnd } from '../../../process/process-end.ts';
 import type { Hands } from './hands.ts';
-import type { Performed } from './tools.ts';
+import type { Performed } from './tool-inputs.ts';
 
 /** Most bytes of a command's output that the model is shown, half of them from its end. */
 const SHOWN_BYTES = 16_000;

@@ -1,7 +1,7 @@
 import type { ProcessEnd } from '../../../process/process-end.ts';
 import { joined } from './bash.ts';
 import type { Handled, Hands } from './hands.ts';
-import type { Performed, ToolInput } from './tools.ts';
+import type { Performed, ToolInput } from './tool-inputs.ts';
 
 // Files are read and written by small programs of sh in the rollout, and never by this process: what stands there may
 // be a link, a pipe or a device, and the paths of a sandbox are not those of the host. Contents go by stdin.

@@ -14,7 +14,8 @@ import { type Form, type Opening, offeredNote, open, systemText } from './openin
 import { shows } from './reading.ts';
 import { type Block, lastBlock, withoutThoughts } from './replies.ts';
 import { Spending } from './spending.ts';
-import { modelTools, type Performed, performCall, type ToolStep } from './tools.ts';
+import type { Performed, ToolStep } from './tool-inputs.ts';
+import { modelTools, performCall } from './tools.ts';
 import { CUT, EMPTY, FALLS_BACK, nothingDone } from './words.ts';
 
 /** Replies in a row that were cut, or empty, after which the model is taken to get no further. */

@@ -15,7 +15,7 @@ import { join } from 'node:path';
 import { type Failure, fail, SkilloptError } from '../../../ports/failure.ts';
 import { waitUntil } from '../../../process/wait.ts';
 import type { AgentEnd, AgentRun } from '../agent.ts';
-import type { AgentSettings } from '../index.ts';
+import type { AgentSettings } from '../settings.ts';
 import { createCliAgent } from './cli-agent.ts';
 import { emptyReading, fakeKind, fakeModel, program, runIn, settingsFor } from './cli-fixture.ts';
 import type { CliKind, CliLogin, CliLoginOptions, CliReading, CliSeat } from './cli-kind.ts';

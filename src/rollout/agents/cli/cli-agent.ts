@@ -4,7 +4,7 @@ import type { McpServer } from '../../../config/preloads.ts';
 import { fail, SkilloptError } from '../../../ports/failure.ts';
 import { taskPath, whyNotStarted } from '../../why-not-started.ts';
 import type { Agent, AgentEnd, AgentNeeds, AgentRun } from '../agent.ts';
-import type { AgentSettings } from '../index.ts';
+import type { AgentSettings } from '../settings.ts';
 import { endOf } from './cli-end.ts';
 import type { CliKind, CliLogin, CliSeat, McpLaunch } from './cli-kind.ts';
 import { cliPreflight } from './cli-preflight.ts';

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { unknownUsage } from '../../../ports/usage.ts';
 import { runProcess } from '../../../process/run-process.ts';
 import type { AgentModel, AgentRun } from '../agent.ts';
-import type { AgentSettings } from '../index.ts';
+import type { AgentSettings } from '../settings.ts';
 import type { CliKind, CliReading, CliSeat } from './cli-kind.ts';
 
 /** An agent that is a script of this test: what it does stands in its environment's `DO`, as a shell's command. */

@@ -1,7 +1,7 @@
 import type { SkilloptError } from '../../../ports/failure.ts';
 import { apiNames } from '../../../ports/gateway.ts';
 import type { Finding } from '../../../ports/preflight.ts';
-import type { AgentSettings } from '../index.ts';
+import type { AgentSettings } from '../settings.ts';
 import type { CliKind } from './cli-kind.ts';
 import { findProgram, type Program } from './find-program.ts';
 import { type InstalledCli, installation, versionOf } from './installed-cli.ts';

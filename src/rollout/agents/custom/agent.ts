@@ -12,7 +12,7 @@ import type { ProcessEnd } from '../../../process/process-end.ts';
 import { taskPath, whyNotStarted } from '../../why-not-started.ts';
 import type { Agent, AgentEnd, AgentRun, SkillMount } from '../agent.ts';
 import { writeHomeFiles } from '../cli/home-files.ts';
-import type { AgentSettings } from '../index.ts';
+import type { AgentSettings } from '../settings.ts';
 import { needsOfCustom } from './needs.ts';
 import { customPreflight, missingProgram, versionOfCustom } from './preflight.ts';
 import { filesNamed, programOf } from './program.ts';

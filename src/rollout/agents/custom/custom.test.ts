@@ -8,7 +8,8 @@ import { runProcess } from '../../../process/run-process.ts';
 import { resultOf, withBench } from '../../local/bench-runs-fixture.ts';
 import type { AgentModel, AgentRun } from '../agent.ts';
 import { Rooms } from '../builtin/builtin-fixture.ts';
-import { type AgentSettings, createLocalAgent } from '../index.ts';
+import { createLocalAgent } from '../index.ts';
+import type { AgentSettings } from '../settings.ts';
 
 const rooms = new Rooms();
 afterAll(() => rooms.close());

@@ -7,7 +7,7 @@ import { apiNames } from '../../../ports/gateway.ts';
 import type { Finding } from '../../../ports/preflight.ts';
 import { runProcess } from '../../../process/run-process.ts';
 import { agentsThatSpeak } from '../cli/kinds.ts';
-import type { AgentSettings } from '../index.ts';
+import type { AgentSettings } from '../settings.ts';
 import { digestOf, filesNamed, programOf } from './program.ts';
 
 /** How long a program may take to print its version. */

@@ -1,7 +1,7 @@
 import { homedir } from 'node:os';
 import { type Failure, SkilloptError } from '../../../../ports/failure.ts';
 import type { Finding } from '../../../../ports/preflight.ts';
-import type { AgentSettings } from '../../index.ts';
+import type { AgentSettings } from '../../settings.ts';
 import type { CliKind, CliLogin } from '../cli-kind.ts';
 import { momentWords } from '../clock-words.ts';
 import { besideFailure, keysBeside } from './login-failures.ts';
