@@ -10,7 +10,7 @@ import { writeFiles } from './own-pack.ts';
 const folded = (text: string): string => text.replace(/\s+/g, ' ').toLowerCase();
 
 /** The commands of the skill's lines that speak of the task, in their order. */
-function commandsFor(skill: string, instruction: string): readonly string[] {
+export function commandsFor(skill: string, instruction: string): readonly string[] {
   return skillLines(skill).flatMap(({ phrase, command }) =>
     folded(instruction).includes(folded(phrase)) ? [command] : [],
   );
@@ -48,7 +48,7 @@ function editsFor(shown: readonly string[]): readonly object[] {
 }
 
 /** The hand-in for these tasks. */
-const handInFor = (shown: readonly string[]) => ({
+export const handInFor = (shown: readonly string[]) => ({
   summary: 'Lines for these tasks were missing.',
   edits: editsFor(shown),
 });
@@ -102,6 +102,8 @@ export type HarborOptions = {
   readonly model?: Readonly<Record<string, unknown>>;
   readonly env?: Readonly<Record<string, string>>;
   readonly target?: (question: Question) => Said;
+  /** Milliseconds that one command may take. */
+  readonly deadlineMs?: number;
 };
 
 /** The bundled example with a model that does its tasks, as a session in `session/`. */
@@ -135,12 +137,17 @@ export class HarborSession {
     return { PATH: process.env.PATH ?? '/usr/bin:/bin', TMPDIR: this.place.temp, ...this.options.env };
   }
 
+  private get how() {
+    const { deadlineMs } = this.options;
+    return { env: this.env, ...(deadlineMs === undefined ? {} : { deadlineMs }) };
+  }
+
   run(args: readonly string[]) {
-    return this.place.run(args, { env: this.env });
+    return this.place.run(args, this.how);
   }
 
   succeed(args: readonly string[]) {
-    return this.place.succeed(args, { env: this.env });
+    return this.place.succeed(args, this.how);
   }
 
   /** The outcomes of finished rollouts, with their arm: whether a skill was there. */
