@@ -145,6 +145,7 @@ async function run(
     at?.lease ?? null,
     watch?.over ?? null,
   ).finally(async () => {
+    watch?.stop();
     await at?.lease.close();
     if (at !== null) counted(at.lease.report().usage);
   });

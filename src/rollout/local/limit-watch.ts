@@ -58,8 +58,7 @@ export class LimitWatch {
 
   /** Ends the watch with a last look. What it says of a file or of processes is said even if the phase went on. */
   async end(): Promise<Reached> {
-    if (this.#timer !== null) clearTimeout(this.#timer);
-    this.#timer = null;
+    this.stop();
     const { limits, cell } = this.o;
     await this.#look();
     const refused = (cell?.refused() ?? 0) - this.#refusedBefore;
@@ -72,6 +71,12 @@ export class LimitWatch {
       ...(refused > 0 ? [`${capital(processes)} was reached: ${refused} could not be started.`] : []),
       ...(refused <= 0 && this.#hadMostProcesses ? [`${capital(processes)} was reached.`] : []),
     ];
+  }
+
+  /** Looks no more by itself: a watch that nobody stops looks for ever. What was reached is told by `end` all the same. */
+  stop(): void {
+    if (this.#timer !== null) clearTimeout(this.#timer);
+    this.#timer = null;
   }
 
   #wait(ms: number): void {

@@ -122,6 +122,7 @@ async function phases(rollout: Rollout, bill: Bill): Promise<Work> {
     at?.lease ?? null,
     watch?.over ?? null,
   ).finally(async () => {
+    watch?.stop();
     await at?.lease.close();
     if (at !== null) bill.usage = at.lease.report().usage;
   });
@@ -180,7 +181,7 @@ async function judge(rollout: Rollout, agent: AgentOutcome, judged: Judged): Pro
   const verifier = await runVerifier(task, folders, walls.places, () => {
     makePlaceholders(folders.root, options.sandbox.placeholders(view));
     return { context: walls.enter(context, view, watch), env: environment() };
-  });
+  }).finally(() => watch?.stop());
   const reached = (await watch?.end()) ?? [];
   if (context.cancelled.aborted) return { kind: 'cancelled', ...spentBy(agent.end) };
   const ownPath = taskPath(task.env.environment, task.env.verifier);

@@ -71,7 +71,7 @@ async function run(
   const watch = await walls.watch();
   const context = walls.enter({ mark, cancelled: signal, graceMs: 2_000 }, view, watch);
   const options = { command, cwd, env: walls.environment(view, env), timeoutMs, mergeStderr: true };
-  const end = await launch(context, { ...options, maxOutputBytes: 200_000 });
+  const end = await launch(context, { ...options, maxOutputBytes: 200_000 }).finally(() => watch?.stop());
   const reached = (await watch?.end()) ?? [];
   if (reached.length === 0) return end;
   const stdout = [end.stdout.trimEnd(), ...reached].join('\n');
