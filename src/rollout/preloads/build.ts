@@ -8,12 +8,12 @@ import type { Material } from './material.ts';
 import { findNode } from './node.ts';
 import { installNpm } from './npm.ts';
 import type { PreloadOptions } from './options.ts';
-import { findPython, installPip } from './pip.ts';
+import { findPython, installPip, minorOf } from './pip.ts';
 import { pathBehind } from './prepared.ts';
 import { type PreloadPlaces, type PreloadRecord, remakable, writeRecord } from './record.ts';
 import type { Spec } from './specs.ts';
 import { runStep, type StepRunner } from './steps.ts';
-import { outsideOfSystem } from './system-places.ts';
+import { shownOf } from './system-places.ts';
 import { treeDigest } from './tree-digest.ts';
 
 /** What is built: from the user's own files as they are now, or again by what a record tells was kept of them. */
@@ -124,7 +124,7 @@ async function install({ specs, places, namedEnv }: Plan, kept: PreloadRecord, o
     const node = await findNode(hostEnv);
     if ('missing' in node) throw new Error(node.missing); // preflight has looked
     versions.node = node.version;
-    show.push(node.base);
+    show.push(...shownOf({ ...node, library: null }, o.hostHome));
     const installed = await installNpm({ ...common, specs: npm });
     Object.assign(versions, installed.versions);
     notes.push(...installed.notes);
@@ -132,12 +132,11 @@ async function install({ specs, places, namedEnv }: Plan, kept: PreloadRecord, o
   if (pip.length > 0) {
     const found = await findPython(hostEnv);
     if ('missing' in found) throw new Error(found.missing); // preflight has looked
-    Object.assign(versions, (await installPip(found, { ...common, specs: pip, namedEnv })).versions);
     versions.python = found.version;
     python = found.executable;
-    show.push(found.base);
+    show.push(...shownOf({ ...found, library: `lib/python${minorOf(found.version)}` }, o.hostHome));
+    Object.assign(versions, (await installPip(found, { ...common, specs: pip, namedEnv, show })).versions);
   }
-  const seen = show.filter(outsideOfSystem);
   const path = pathBehind([places.bin, ...(pip.length > 0 ? [places.pythonBin] : [])], hostEnv.PATH);
   for (const [at, line] of o.wanted.setup.entries())
     await runStep(
@@ -146,13 +145,13 @@ async function install({ specs, places, namedEnv }: Plan, kept: PreloadRecord, o
         command: ['bash', '-c', line],
         cwd: places.prefix,
         env: { ...namedEnv, PATH: path, PREFIX: places.prefix },
-        within: { writable: places.prefix, show: [...seen, ...o.show] },
+        within: { writable: places.prefix, show: [...show, ...o.show] },
         fix: () => 'mend the line in preloads.setup; it runs in $PREFIX, and what it puts into $PREFIX/bin is on PATH',
       },
       runner,
     );
   await removeFolder(places.scratch);
-  return { versions, notes, python, show: seen };
+  return { versions, notes, python, show };
 }
 
 function digestOf(prefix: string): string {

@@ -1,5 +1,6 @@
 import type { Preloads } from '../../config/preloads.ts';
 import type { Finding } from '../../ports/preflight.ts';
+import type { ProcessEnd } from '../../process/process-end.ts';
 import type { PreloadOptions } from './options.ts';
 import { type Prepared, pathBehind } from './prepared.ts';
 
@@ -43,20 +44,31 @@ export async function commandFindings(
   const wanted = programsOf(o, mcp);
   if (wanted.length === 0) return [];
   const names = [...new Set(wanted.map((w) => w.program))];
-  const end = await o.walled({
-    command: ['sh', '-c', script, 'sh', ...names],
-    cwd: '/',
-    env: { PATH: pathBehind(path, o.hostEnv.PATH) },
-    writable: null,
-    show: [...show, ...o.show],
-    network: 'off',
-    timeoutMs: 60_000,
-    signal: new AbortController().signal,
-  });
-  if (end.cause !== 'exited' || end.exitCode !== 0) {
-    const what = `it could not be looked for programs: ${end.detail || end.stdout.trim() || `exit code ${end.exitCode}`}`;
-    return [{ level: 'error', what, where: 'preloads', fix: 'see that sh runs in rollouts' }];
+  const inVain = (why: string): readonly Finding[] => [
+    {
+      level: 'error',
+      what: `programs could not be looked for: ${why}`,
+      where: 'preloads',
+      fix: 'see that sh runs in rollouts',
+    },
+  ];
+  let end: ProcessEnd;
+  try {
+    end = await o.walled({
+      command: ['sh', '-c', script, 'sh', ...names],
+      cwd: '/',
+      env: { PATH: pathBehind(path, o.hostEnv.PATH) },
+      writable: null,
+      show: [...show, ...o.show],
+      network: 'off',
+      timeoutMs: 60_000,
+      signal: new AbortController().signal,
+    });
+  } catch (error) {
+    return inVain(error instanceof Error ? error.message : String(error));
   }
+  if (end.cause !== 'exited' || end.exitCode !== 0)
+    return inVain(end.detail || end.stdout.trim() || `exit code ${end.exitCode}`);
   const missing = new Set(end.stdout.split('\n'));
   return wanted
     .filter(({ program }) => missing.has(program))

@@ -51,10 +51,17 @@ export async function versionOfPython(executable: string): Promise<string | null
   return end.exitCode === 0 ? end.stdout.trim() : null;
 }
 
+/** `3.11.7` → `3.11`. */
+export function minorOf(version: string): string {
+  return version.split('.').slice(0, 2).join('.');
+}
+
 /** What installs them beside what every installation needs. */
 export type PipOptions = NpmOptions & {
   /** Variables that the config names: what runs code of its own is given these alone. */
   readonly namedEnv: Readonly<Record<string, string>>;
+  /** What builds see beside the system and the prefix: the interpreter. */
+  readonly show: readonly string[];
 };
 
 /**
@@ -124,7 +131,7 @@ export async function installPip(python: Python, o: PipOptions): Promise<Install
         command: [...pip, 'install', ...quiet, ...alone, '--', source],
         cwd,
         env: { ...o.namedEnv, PATH: pathBehind([places.pythonBin], o.hostEnv.PATH) },
-        within: { writable: places.prefix, show: [python.base] },
+        within: { writable: places.prefix, show: o.show },
         fix: () =>
           `mend what its build says, or take ${shownSpec(spec)} out of preloads.pip; the same command installs it anew`,
       },

@@ -10,7 +10,7 @@ import { build, installs } from './build.ts';
 import { commandFindings } from './commands.ts';
 import { clashFindings, toolFindings, wantedFindings } from './findings.ts';
 import { changedSince, gather, type Material, specsOf } from './material.ts';
-import { findNode } from './node.ts';
+import { askNode } from './node.ts';
 import type { PreloadOptions } from './options.ts';
 import { versionOfPython } from './pip.ts';
 import { nothingPrepared, type Prepared } from './prepared.ts';
@@ -193,10 +193,7 @@ async function interpretersNow(
   { hostEnv }: PreloadOptions,
 ): Promise<Readonly<Record<string, string>>> {
   const found: Record<string, string> = {};
-  if (versions.node !== undefined) {
-    const node = await findNode(hostEnv);
-    found.node = 'missing' in node ? 'missing' : node.version;
-  }
+  if (versions.node !== undefined) found.node = (await askNode(hostEnv))?.version ?? 'missing';
   if (python !== null) found.python = (await versionOfPython(python)) ?? 'missing';
   return found;
 }

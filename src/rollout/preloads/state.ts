@@ -6,7 +6,7 @@ import { installs } from './build.ts';
 import { sourceHash } from './local-source.ts';
 import { changedSince, type Material } from './material.ts';
 import type { PreloadOptions } from './options.ts';
-import { versionOfPython } from './pip.ts';
+import { minorOf, versionOfPython } from './pip.ts';
 import { type PreloadPlaces, type PreloadRecord, preloadPlaces, readRecord } from './record.ts';
 import { treeDigest } from './tree-digest.ts';
 
@@ -90,9 +90,8 @@ async function whyNotUsable(
   if (!isSame(places.prefix, digest)) return 'what was installed was changed';
   if (python === null || versions.python === undefined) return null;
   const now = await versionOfPython(python);
-  const minor = (version: string) => version.split('.').slice(0, 2).join('.');
   if (now === null) return 'the Python that it was made of is gone';
-  return minor(now) === minor(versions.python) ? null : `Python is ${now} now, and was ${versions.python}`;
+  return minorOf(now) === minorOf(versions.python) ? null : `Python is ${now} now, and was ${versions.python}`;
 }
 
 /** Is a folder still what the digest tells? */
