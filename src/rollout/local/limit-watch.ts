@@ -7,8 +7,9 @@ import { megabyte } from './sandbox/bounded-start.ts';
 import type { Limits } from './sandbox.ts';
 
 const everyMs = 1_000;
-/** Looking takes at most this share of the time. */
+/** Looking takes at most this share of the time, for all that is watched together. */
 const share = 0.1;
+let watches = 0;
 /** A file may end a little before its limit, by the size of a block that did not fit. */
 const blockBytes = 4_096;
 
@@ -38,6 +39,7 @@ export class LimitWatch {
   ) {
     this.#full = new Set(before.fullFiles);
     this.#refusedBefore = o.cell?.refused() ?? 0;
+    watches++;
     this.#wait(everyMs);
   }
 
@@ -75,8 +77,10 @@ export class LimitWatch {
 
   /** Looks no more by itself: a watch that nobody stops looks for ever. What was reached is told by `end` all the same. */
   stop(): void {
-    if (this.#timer !== null) clearTimeout(this.#timer);
+    if (this.#timer === null) return;
+    clearTimeout(this.#timer);
     this.#timer = null;
+    watches--;
   }
 
   #wait(ms: number): void {
@@ -84,7 +88,7 @@ export class LimitWatch {
       const startedAt = performance.now();
       await this.#look();
       if (this.#timer !== null && !this.over.aborted)
-        this.#wait(Math.max(everyMs, (performance.now() - startedAt) / share));
+        this.#wait(Math.max(everyMs, ((performance.now() - startedAt) * watches) / share));
     }, ms);
   }
 
@@ -92,13 +96,14 @@ export class LimitWatch {
     const { limits } = this.o;
     const now = await held(this.o);
     this.#fullFile ??= now.fullFiles.find((path) => !this.#full.has(path)) ?? null;
-    const inside = [...this.#inside].flatMap((namespace) => namespace() ?? []).map(inhabitantsOf);
-    if (this.o.cell === null) this.#hadMostProcesses ||= inside.some(({ threads }) => threads >= limits.processes);
+    // to look through the machine's processes takes long, and a group of the kernel counts its own
+    const inside = () => [...this.#inside].flatMap((namespace) => namespace() ?? []).map(inhabitantsOf);
+    if (this.o.cell === null) this.#hadMostProcesses ||= inside().some(({ threads }) => threads >= limits.processes);
     const most = limits.diskMb * megabyte;
     let grown = now.bytes - this.before.bytes;
     // What is deleted and still open shows in the free space alone; only then it is looked for.
     if (grown <= most && this.freeBefore - (await freeBytes(this.o.folders.root)) > most)
-      grown += bytesOfDeleted(inside.flatMap(({ pids }) => pids));
+      grown += bytesOfDeleted(inside().flatMap(({ pids }) => pids));
     if (grown > most && !this.over.aborted)
       this.#over.abort(`The limit of ${limits.diskMb} MB was reached: it held ${Math.round(grown / megabyte)} MB.`);
   }
