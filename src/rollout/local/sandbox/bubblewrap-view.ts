@@ -1,6 +1,7 @@
 import { realpathSync } from 'node:fs';
 import { join } from 'node:path';
 import { fail, type SkilloptError } from '../../../ports/failure.ts';
+import type { Folders } from '../folders.ts';
 import { type InsidePlaces, relaySocket, type SandboxView } from '../sandbox.ts';
 import { makeEtc, systemParts } from './system-parts.ts';
 import { type Part, ViewTree } from './view-tree.ts';
@@ -44,6 +45,18 @@ export function bubblewrapPlaces(workdir: string): InsidePlaces {
   };
 }
 
+/** The `/etc` of a rollout is the same in its phases, unless one has a network and another has not. */
+const made = new WeakMap<Folders, Map<string, readonly Part[]>>();
+
+function etcFor({ folders, network, places: { home } }: SandboxView): readonly Part[] {
+  const known = made.get(folders) ?? new Map<string, readonly Part[]>();
+  made.set(folders, known);
+  const name = `${network} ${home}`;
+  const parts = known.get(name) ?? makeEtc(join(folders.root, `etc-${known.size}`), network, home);
+  known.set(name, parts);
+  return parts;
+}
+
 /**
  * What stands where for one phase, with the `/etc` that is made for it beside the rollout's folders. Throws `pack`
  * where there is no place for the workspace.
@@ -54,7 +67,7 @@ export function bubblewrapTree(view: SandboxView): ViewTree {
   const shown: readonly Part[] = [...view.show, ...(viaRelay?.relay?.show ?? [])]
     .filter(canBeShown)
     .map((path) => readOnly(path, path));
-  const etc = makeEtc(join(folders.root, `etc-${view.phase}`), view.network, places.home);
+  const etc = etcFor(view);
   const system = [...systemParts(), ...etc];
   const own = (from: string, at: string): Part => ({ kind: 'bind', at, from, writable: true });
   const tree = ViewTree.of([
