@@ -9,7 +9,9 @@ import type { InsideOptions, Sandbox, SandboxView } from './sandbox.ts';
 export type Walls = {
   readonly sandbox: Sandbox;
   readonly view: SandboxView;
-  readonly onStart?: InsideOptions['onStart'];
+  /** See `InsideOptions`. */
+  readonly onStart?: NonNullable<InsideOptions['onStart']>;
+  readonly onGone?: () => void;
 };
 
 /** What every process of one rollout has in common. */
@@ -33,12 +35,13 @@ export async function launch(
   const { mark, walls } = context;
   const all = { ...options, mark, signal: context.cancelled, graceMs: context.graceMs };
   if (walls === null) return runProcess(all);
-  const { sandbox, view, onStart } = walls;
+  const { sandbox, view, onStart, onGone } = walls;
   const { root } = view.folders;
   // This program opens these files, in folders that an earlier process of the rollout may have led elsewhere.
   const astray = [options.stdoutFile, options.stderrFile].find(
     (file) => file?.startsWith(`${root}/`) && !isPlainFolder(root, dirname(file)),
   );
   if (astray !== undefined) return notStarted(`the folder of the output file ${basename(astray)} has been replaced`);
-  return sandbox.run(onStart === undefined ? all : { ...all, onStart }, view);
+  const told = { ...(onStart === undefined ? {} : { onStart }), ...(onGone === undefined ? {} : { onGone }) };
+  return sandbox.run({ ...all, ...told }, view);
 }

@@ -59,6 +59,8 @@ export type SandboxView = {
 export type InsideOptions = ProcessOptions & {
   /** Told when it starts: where it lives, once that is known (walls without a PID namespace never know). */
   readonly onStart?: (namespace: () => PidNamespace | null) => void;
+  /** Told when it is known that nothing is left of all that lived there. */
+  readonly onGone?: () => void;
 };
 
 /** Something empty that stands where something else is shown. */

@@ -9,6 +9,7 @@ import { createOracleAgent } from '../agents/oracle.ts';
 import { createSelfCheckAgent } from '../self-check-agent.ts';
 import type { LocalBench } from './bench-fixture.ts';
 import { reportOf, resultOf, withBench } from './bench-runs-fixture.ts';
+import { markName } from './environment.ts';
 import type { LocalOptions } from './options.ts';
 import { describeWalled, limits, noWalls, walled, walls } from './sandbox-fixture.ts';
 
@@ -29,7 +30,44 @@ async function said(bench: LocalBench, instruction: string, more: Partial<Folder
 const within = (body: (bench: LocalBench) => Promise<void>, more: Partial<LocalOptions> = {}) =>
   withBench({ ...walled, ...more }, body);
 
+/** Is a process outside that has the rollout's mark still there when the rollout is over? */
+async function outlives(network: 'off' | 'on'): Promise<boolean> {
+  let alive = true;
+  const gone = () => {
+    alive = false;
+  };
+  const outside: Bun.Subprocess[] = [];
+  const agent: Agent = {
+    ...createSelfCheckAgent(),
+    run: async (run) => {
+      const end = await createSelfCheckAgent().run(run);
+      const { sessionId } = known;
+      const env = { [markName]: `${sessionId}/k`, PATH: '/usr/bin:/bin' };
+      outside.push(Bun.spawn(['sleep', '300'], { env, cwd: '/', onExit: gone }));
+      return end;
+    },
+  };
+  let known = { sessionId: '' };
+  await within(
+    async (bench) => {
+      known = bench;
+      await resultOf(bench, await bench.task({ instruction: 'sleep 300 & setsid sleep 300 & echo', test: pass }));
+      const found = alive;
+      outside[0]?.kill('SIGKILL');
+      await outside[0]?.exited;
+      alive = found;
+    },
+    { agent, network },
+  );
+  return alive;
+}
+
 describeWalled('within walls a rollout', () => {
+  test('is over when its namespaces are: only where it has a network the machine is looked through for its mark', async () => {
+    expect(await outlives('off')).toBe(true);
+    expect(await outlives('on')).toBe(false);
+  });
+
   test('finds its folders where a container has them, and scripts may name them as they are', () =>
     within(async (bench) => {
       const task = await bench.task({
@@ -172,7 +210,7 @@ describeWalled('what is shown', () => {
       symlinkSync(join(tools, 'session'), join(tools, 'way'));
       const hide = [join(tools, 'session'), join(tools, 'skill.md'), join(bench.folder, 'not-there')];
       const hostEnv = { PATH: `${join(tools, 'bin')}:/nowhere:/usr/bin:/bin` };
-      const look = `tool; echo "$PATH"; ls ${tools} ${tools}/session ${tools}/way; cat ${tools}/skill.md; touch ${tools}/bin/x; ls ${bench.folder}`;
+      const look = `tool; echo "$PATH"; ls ${tools} ${tools}/session ${tools}/way; cat ${tools}/skill.md; touch ${tools}/bin/x 2>&1; ls ${bench.folder}`;
       await within(
         async (other) => {
           const text = await said(other, look);

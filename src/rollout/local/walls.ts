@@ -1,5 +1,6 @@
 import { basename, delimiter, isAbsolute, join } from 'node:path';
-import type { Mark } from '../../process/mark.ts';
+import { forgetMark } from '../../process/live.ts';
+import type { PidNamespace } from '../../process/namespaces.ts';
 import { makePidsCell, type PidsCell } from '../../process/pids-cell.ts';
 import { type AgentNeeds, type AgentRun, noNeeds } from '../agents/agent.ts';
 import { reapRollout } from './clean.ts';
@@ -21,6 +22,9 @@ export type RolloutContext = Omit<LaunchContext, 'walls'>;
 
 /** All that stands around the processes of one rollout, from the making of its folders to their removal. */
 export class RolloutWalls {
+  /** Commands of which it is not known that nothing is left of them. */
+  #unsure = 0;
+
   private constructor(
     private readonly o: WallOptions,
     readonly folders: Folders,
@@ -112,16 +116,25 @@ export class RolloutWalls {
   /** What the processes of a phase have in common; they end when it uses up more than it may. */
   enter(context: RolloutContext, view: SandboxView, watch: LimitWatch | null): LaunchContext {
     const cancelled = watch === null ? context.cancelled : AbortSignal.any([context.cancelled, watch.over]);
-    const onStart = watch?.onStart;
-    const walls = { sandbox: this.o.sandbox, view, ...(onStart === undefined ? {} : { onStart }) };
-    return { ...context, cancelled, walls };
+    const onStart = (namespace: () => PidNamespace | null) => {
+      this.#unsure++;
+      watch?.onStart(namespace);
+    };
+    // who has a network may have something started by others, outside
+    const onGone = () => {
+      if (view.network === 'off') this.#unsure--;
+    };
+    return { ...context, cancelled, walls: { sandbox: this.o.sandbox, view, onStart, onGone } };
   }
 
   /**
    * Ends all that a phase left running. Throws when the system has no room to look. Returns what was ended, for people.
+   * The machine's processes are looked through unless it is known that none is left: all lived in namespaces that are gone.
    */
-  async reap(mark: Mark): Promise<readonly string[]> {
-    const ended = await reapRollout(mark);
+  async reap(mark: RolloutContext['mark']): Promise<readonly string[]> {
+    const noneLeft = this.o.sandbox.kind === 'bubblewrap' && this.#unsure === 0;
+    if (noneLeft) forgetMark(mark);
+    const ended = noneLeft ? [] : await reapRollout(mark);
     const stubborn = (await this.cell?.empty(endedMs)) ?? [];
     return [...ended, ...stubborn.map((pid) => `process ${pid}: still there after SIGKILL`)];
   }

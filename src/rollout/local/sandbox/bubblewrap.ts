@@ -122,7 +122,7 @@ export class Bubblewrap implements Sandbox {
   }
 
   async #start(options: InsideOptions, view: SandboxView, tree: ViewTree): Promise<ProcessEnd> {
-    const { mark, onStart, ...rest } = options;
+    const { mark, onStart, onGone, ...rest } = options;
     const env = mark === undefined ? options.env : { ...options.env, [mark.name]: mark.value };
     const args = [
       ...wallArgs({ network: view.network, closed: this.o.closed }),
@@ -147,7 +147,7 @@ export class Bubblewrap implements Sandbox {
         descriptors: channel.descriptors,
       });
       const status = channel.status();
-      await ended(status);
+      if (await isGone(status)) onGone?.();
       return judged(end, status, options);
     } finally {
       channel.close();
@@ -197,9 +197,9 @@ function userBound(most: number, tree: ViewTree): readonly string[] {
   return ['bash', '-c', `ulimit -u ${most} && exec "$0" "$@"`];
 }
 
-/** All that lived inside is gone a moment after bwrap, and not before that. */
-async function ended({ pid, namespace }: Status): Promise<void> {
-  if (pid !== null && namespace !== null) await waitUntil(() => !livesIn(pid, namespace), endedMs);
+/** All that lived inside is gone a moment after bwrap, and not before that. False: it is not, or nobody knows. */
+async function isGone({ pid, namespace }: Status): Promise<boolean> {
+  return pid !== null && namespace !== null && (await waitUntil(() => !livesIn(pid, namespace), endedMs));
 }
 
 /** What bwrap's end says of the command's. */

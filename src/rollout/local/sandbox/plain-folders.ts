@@ -55,7 +55,7 @@ export class PlainFolders implements Sandbox {
     return [];
   }
 
-  run({ onStart: _, ...options }: InsideOptions, { cell, limits }: SandboxView): Promise<ProcessEnd> {
+  run({ onStart: _, onGone: __, ...options }: InsideOptions, { cell, limits }: SandboxView): Promise<ProcessEnd> {
     return runProcess({ ...options, command: bounded(options, { cell, limits }) });
   }
 }

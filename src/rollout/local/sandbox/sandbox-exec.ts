@@ -52,7 +52,7 @@ export class SandboxExec implements Sandbox {
     return [];
   }
 
-  run({ onStart: _, ...options }: InsideOptions, view: SandboxView): Promise<ProcessEnd> {
+  run({ onStart: _, onGone: __, ...options }: InsideOptions, view: SandboxView): Promise<ProcessEnd> {
     const command = bounded(options, view);
     return runProcess({ ...options, command: ['/usr/bin/sandbox-exec', '-f', this.#profileOf(view), ...command] });
   }
