@@ -82,6 +82,26 @@ describe('a run', () => {
     }
   });
 
+  test('is none of another version than the one that was told; the same one put there again is', async () => {
+    const script = (version: string) => `case "$1" in --version) echo "${version}"; exit;; esac; echo END`;
+    const { agent, dir } = agentOf(script('1.2.3'));
+    const replace = (version: string) => {
+      rmSync(join(dir, 'bin/fake'));
+      program(join(dir, 'bin'), 'fake', script(version));
+    };
+    expect(await agent.version()).toBe('1.2.3');
+    replace('1.2.3');
+    expect(await agent.run(runIn(dir))).toMatchObject({ exit: 'finished' });
+    replace('1.2.40');
+    expect(await failureOf(agent.run(runIn(dir)))).toMatchObject({
+      code: 'environment-down',
+      what: 'fake was replaced while it was measured: 1.2.3 → 1.2.40',
+      fix: expect.stringMatching(/start it again/),
+    });
+    replace('1.2.3');
+    expect(await agent.run(runIn(dir))).toMatchObject({ exit: 'finished' });
+  });
+
   test('tells its kind where it sits', async () => {
     const seats: CliSeat[] = [];
     const launch: CliKind['launch'] = (seat) => {

@@ -54,6 +54,7 @@ async function perform(
   installed: InstalledCli,
   run: AgentRun,
 ): Promise<AgentEnd> {
+  await installed.demandSame();
   const { words } = installed.demand();
   const login = run.model === null ? await loginFor(kind, settings, run) : null;
   const out = login === null ? {} : wayOut(settings.variables).env;

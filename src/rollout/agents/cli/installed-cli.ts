@@ -1,3 +1,4 @@
+import { statSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -16,12 +17,14 @@ export type VersionAnswer =
   | { readonly kind: 'none'; readonly why: string };
 
 /**
- * A coding agent as it is installed here. It is looked for once: a program that is replaced while a session runs does not
- * change what is measured.
+ * A coding agent as it is installed here. It is looked for once, and so is its version: one that is replaced by another
+ * version while a session runs is not started any more, so that no outcome stands under a version that it is not of.
  */
 export class InstalledCli {
   #found: Program | null = null;
   #version: Promise<VersionAnswer> | null = null;
+  /** By what its file was known when it told its version. */
+  #file: string | null = null;
 
   constructor(
     private readonly kind: Pick<CliKind, 'name' | 'program' | 'npmPackage' | 'tested' | 'versionArgs'>,
@@ -60,9 +63,36 @@ export class InstalledCli {
   /** Throws `environment-down` where it is missing. */
   askVersion(): Promise<VersionAnswer> {
     const { words } = this.demand();
-    this.#version ??= versionOf([...words, ...this.kind.versionArgs], this.kind.program, this.path);
+    this.#file ??= fileOf(this.#found);
+    this.#version ??= this.#ask(words);
     return this.#version;
   }
+
+  #ask(words: readonly [string, ...string[]]): Promise<VersionAnswer> {
+    return versionOf([...words, ...this.kind.versionArgs], this.kind.program, this.path);
+  }
+
+  /** Throws `environment-down` where its file is not what told the version any more, and another version is. */
+  async demandSame(): Promise<void> {
+    const known = this.#version;
+    const file = fileOf(this.#found);
+    if (known === null || file === this.#file) return;
+    const [before, now] = await Promise.all([known, this.#ask(this.demand().words)]);
+    const version = (answer: VersionAnswer) => (answer.kind === 'version' ? answer.version : 'no version');
+    if (version(before) !== version(now)) {
+      const what = `${this.kind.program} was replaced while it was measured: ${version(before)} → ${version(now)}`;
+      throw fail('environment-down', what, this.#found?.path ?? '', restart);
+    }
+    this.#file = file;
+  }
+}
+
+const restart = 'start it again: what was measured with the other version is measured anew';
+
+/** What tells a file from another at its place; null = there is none. */
+function fileOf(program: Program | null): string | null {
+  const stat = program === null ? undefined : statSync(program.real, { throwIfNoEntry: false });
+  return stat === undefined ? null : [stat.dev, stat.ino, stat.size, stat.mtimeMs].join(' ');
 }
 
 /** The command that installs the version for which everything is measured. */
