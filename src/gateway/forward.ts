@@ -70,8 +70,8 @@ export class Forwarding {
     try {
       return await this.#tries();
     } catch (error) {
-      // an agent that did not want to wait any longer met with what it waited for
-      if (this.#met !== null && !this.lease.ended.aborted) this.#refuse(this.#met);
+      // who did not want to wait any longer, the agent or its clock, met with what was waited for
+      if (this.#met !== null) this.#refuse(this.#met);
       throw error;
     }
   }
@@ -156,9 +156,9 @@ export class Forwarding {
     try {
       return await attempt.call.begin();
     } catch (error) {
-      // the patience of an agent may be shorter than ours
-      if (attempt.tookMs > upstream.firstByteMs / 2)
-        this.#met ??= upstream.broken({ kind: 'silent', before: 'first-byte' });
+      // the patience of an agent may be shorter than ours, and so may be its time
+      if (attempt.tookMs > Math.min(upstream.firstByteMs / 2, this.lease.options.silentMs ?? Number.POSITIVE_INFINITY))
+        this.#met ??= upstream.broken({ kind: 'silent', before: 'first-byte', ms: attempt.tookMs });
       attempt.finish('unknown', 'left');
       throw error;
     }

@@ -232,6 +232,33 @@ describe.each(protocols)('%s', (protocol) => {
     });
   });
 
+  test('of a server that says nothing until the rollout’s time is over is the server’s doing', async () => {
+    let asked = 0;
+    const b = started((_seen, left) => {
+      asked += 1;
+      return openStream([], left);
+    });
+    for (const silentMs of [20, 60_000]) {
+      const lease = b.lease({ silentMs });
+      const before = asked;
+      const answer = post(b.gateway, lease, protocol).catch(() => null);
+      await until(() => asked > before);
+      const sinceMs = performance.now();
+      await until(() => performance.now() > sinceMs + 40);
+      await lease.close();
+      await answer;
+      const { stop } = lease.report();
+      if (silentMs > 40) expect(stop).toBeNull();
+      else
+        expect(stop).toMatchObject({
+          refusal: {
+            kind: 'silent',
+            failure: { what: expect.stringMatching(/^no byte of an answer came for [\d.]+ s$/) },
+          },
+        });
+    }
+  });
+
   test('that stands still is broken off', async () => {
     const b = started((_seen, left) => openStream([events(protocol)[0] ?? ''], left), {
       settings: { betweenSec: 0.05 },

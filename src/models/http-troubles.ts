@@ -58,13 +58,15 @@ export function sentElsewhere(endpoint: Endpoint, { status, to }: Redirect): Ups
   });
 }
 
-export function silent(endpoint: Endpoint, silence: Silence): UpstreamTrouble {
-  const [ms, what] =
+/** `waitedMs` = it was not waited as long as the settings say. */
+export function silent(endpoint: Endpoint, silence: Silence, waitedMs?: number): UpstreamTrouble {
+  const [mostMs, what] =
     silence === 'first-byte'
       ? [endpoint.firstByteMs, 'no byte of an answer came']
       : [endpoint.betweenMs, 'the answer stood still'];
   const setting = silence === 'first-byte' ? 'firstByteSec' : 'betweenSec';
-  return trouble('silent', `${what} for ${ms / 1000} s`, endpoint.where, 'unknown', {
+  const seconds = waitedMs === undefined ? mostMs / 1000 : Number((waitedMs / 1000).toPrecision(2));
+  return trouble('silent', `${what} for ${seconds} s`, endpoint.where, 'unknown', {
     fix: `try again; for a slow server raise "${setting}"`,
   });
 }

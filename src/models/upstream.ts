@@ -80,7 +80,7 @@ function brokenAt(endpoint: Endpoint, how: UpstreamBreak): UpstreamTrouble {
     case 'network':
       return noNetwork(endpoint, how.error, !how.begun);
     case 'silent':
-      return silent(endpoint, how.before);
+      return silent(endpoint, how.before, how.ms);
     case 'ended-early':
       return noEnding(endpoint);
     case 'bad-reply':

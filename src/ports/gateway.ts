@@ -55,7 +55,8 @@ export type UpstreamRefusal = {
 export type UpstreamBreak =
   /** The runtime's error; `begun` = a part of the answer was there. */
   | { readonly kind: 'network'; readonly error: unknown; readonly begun: boolean }
-  | { readonly kind: 'silent'; readonly before: 'first-byte' | 'next-byte' }
+  /** `ms` = it was not waited any longer; absent = as long as the settings of the endpoint say. */
+  | { readonly kind: 'silent'; readonly before: 'first-byte' | 'next-byte'; readonly ms?: number }
   /** It ended in order before the model had told its end. */
   | { readonly kind: 'ended-early' }
   /** What came is no answer of this API. */
@@ -151,6 +152,11 @@ export type GatewayLeaseOptions = {
   readonly skill: { readonly description: string; readonly body: string } | null;
   /** File that takes the raw exchange, one JSON line a request, without keys; null = none. */
   readonly exchangeFile: string | null;
+  /**
+   * What is cut off after so many milliseconds without a byte of an answer met with the provider's silence, whoever cut
+   * it off; absent = after half of the endpoint's `firstByteMs`.
+   */
+  readonly silentMs?: number;
   /** Aborted when the rollout is cancelled. */
   readonly signal: AbortSignal;
 };

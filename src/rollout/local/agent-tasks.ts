@@ -123,6 +123,7 @@ async function run(
     skill: null,
     folders,
     signal: context.cancelled,
+    timeoutMs: task.timeoutMs,
     origin: sandbox.gatewayOrigin(view),
   });
   const instruction = task.instruction({

@@ -11,6 +11,9 @@ import type { LocalOptions } from './options.ts';
 /** Where an agent finds its model in one rollout, and what the gateway sees of it. */
 export type ModelSeat = { readonly lease: GatewayLease; readonly model: AgentModel };
 
+/** A silence at the end of a rollout that took a quarter of its time, and not less than this, is the provider's doing. */
+const leastSilenceMs = 5_000;
+
 /** A place at the gateway for one rollout; null = this agent reaches its model without one. */
 export function modelSeat(
   { gateway, agent, agentLimits, modelTokens }: Pick<LocalOptions, 'gateway' | 'agent' | 'agentLimits' | 'modelTokens'>,
@@ -19,6 +22,8 @@ export function modelSeat(
     readonly skill: MountedSkill | null;
     readonly folders: Folders;
     readonly signal: AbortSignal;
+    /** What the agent has in all. */
+    readonly timeoutMs: number;
     /** Under which the agent's processes reach the gateway; null = as this program does. */
     readonly origin: string | null;
   },
@@ -30,6 +35,7 @@ export function modelSeat(
     limits: agentLimits,
     skill: sought(o.skill),
     exchangeFile: exchangeFile(o.folders),
+    silentMs: Math.max(leastSilenceMs, o.timeoutMs / 4),
     signal: o.signal,
   });
   const model: AgentModel = {

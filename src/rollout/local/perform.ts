@@ -90,11 +90,13 @@ async function phases(rollout: Rollout, bill: Bill): Promise<Work> {
   if (context.cancelled.aborted) return { kind: 'cancelled' };
 
   onPhase('agent');
+  const timeoutMs = (task.agentTimeoutSec ?? options.defaultAgentTimeoutSec) * 1000;
   const at = modelSeat(options, {
     rollout: request.key,
     skill,
     folders,
     signal: context.cancelled,
+    timeoutMs,
     origin: options.sandbox.gatewayOrigin(view),
   });
   const watch = await walls.watch();
@@ -116,7 +118,7 @@ async function phases(rollout: Rollout, bill: Bill): Promise<Work> {
       env: withPrepared(walls.environment(view, forAll, needs.path), prepared, 'agent'),
       task,
       draw: drawOf(request),
-      timeoutMs: (task.agentTimeoutSec ?? options.defaultAgentTimeoutSec) * 1000,
+      timeoutMs,
     },
     walls.enter(context, view, watch),
     at?.lease ?? null,
