@@ -1,6 +1,7 @@
 import { conclusion } from '../events/conclusion.ts';
 import { askedOfText } from '../events/optimizer-words.ts';
 import { type Power, powerText } from '../events/power.ts';
+import { rehearsalNote } from '../events/rehearsal-words.ts';
 import type { RunState } from '../events/run-state.ts';
 import { faultsText } from '../events/triggers.ts';
 import { type FailurePoint, failurePoint } from '../events/trouble.ts';
@@ -8,7 +9,6 @@ import {
   causeText,
   countText,
   optimizedPart,
-  REHEARSAL,
   readText,
   scoreText,
   unknownCostText,
@@ -164,7 +164,7 @@ export function afterRunLines(a: AfterRun, state: RunState): string[] {
     ...unscoredTexts(state).map((text) => `unscored    ${text}`),
     ...(a.failure ? failureLines(a.failure) : []),
     `best skill  ${a.bestSkill} · +${a.diff.added} −${a.diff.removed} lines against the seed`,
-    `directory   ${a.directory}${a.rehearsal ? ` · ${REHEARSAL}` : ''}`,
+    `directory   ${a.directory}${rehearsalNote(state)}`,
     `command     ${a.command}`,
     `next        ${a.next}`,
     `log         ${a.log.lines} lines, head ${a.log.head}   (skillopt verify${a.directory === '.' ? '' : ` ${shellWord(a.directory)}`})`,

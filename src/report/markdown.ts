@@ -1,6 +1,7 @@
 import { conclusion } from '../events/conclusion.ts';
 import { optimizerText } from '../events/optimizer-words.ts';
 import { type Power, powerBasis, powerText } from '../events/power.ts';
+import { callsNoModel, rehearsed } from '../events/rehearsal-words.ts';
 import type { EditState, RunState } from '../events/run-state.ts';
 import { faultsText } from '../events/triggers.ts';
 import { failurePoint } from '../events/trouble.ts';
@@ -42,7 +43,8 @@ export function renderDocument(
   const lines = [
     `# ${session.skill.name}: optimization session ${session.session}`,
     '',
-    ...(session.rehearsal ? [`**${REHEARSAL}: agent and optimizer are small deterministic programs.**`, ''] : []),
+    ...(callsNoModel(state) ? [`**${REHEARSAL}: agent and optimizer are small deterministic programs.**`, ''] : []),
+    ...(session.rehearsal && !callsNoModel(state) ? [`**REHEARSAL: ${rehearsed(state)}.**`, ''] : []),
     ...(session.fork ? [`${upper(forkText(session.fork))}.`, ''] : []),
     '## Where it stands',
     '',

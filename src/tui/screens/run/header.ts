@@ -1,6 +1,7 @@
 import { openGate } from '../../../events/gate-view.ts';
 import { optimizerText } from '../../../events/optimizer-words.ts';
 import { counted, progress } from '../../../events/progress.ts';
+import { callsNoModel, rehearsed } from '../../../events/rehearsal-words.ts';
 import type { RunState } from '../../../events/run-state.ts';
 import { minutesText, optimizedPart, scoreText, unknownCostText } from '../../../events/words.ts';
 import { clock, cut, ends, fit, type Line, lineWidth, span, widthOf } from '../../text.ts';
@@ -38,7 +39,8 @@ function where(f: Facts): readonly Line[] {
   if (!session) return [];
   const { backend, agent, model } = session.environment;
   const here = [...new Set([backend, agent]), ...(model === null ? [] : [model])].join(' · ');
-  if (!session.rehearsal)
+  const rehearsal = rehearsed(f.state);
+  if (rehearsal === null)
     return [[span(`  ${here} · optimizer ${optimizerText(plan)}`, 'quiet')], [span(`  ${here}`, 'quiet')], []];
   const slowed = f.slowedMs > 0 ? `slowed by ${(f.slowedMs / 1000).toFixed(2)} s` : '';
   const said = (before: string, after: string): Line => [
@@ -47,7 +49,7 @@ function where(f: Facts): readonly Line[] {
     span(after, 'quiet'),
   ];
   return [
-    said(`  ${here}  `, `  no model is called${slowed === '' ? '' : `, ${slowed}`}`),
+    said(`  ${here}  `, `  ${rehearsal}${slowed === '' ? '' : `, ${slowed}`}`),
     said(`  ${here}  `, `  ${slowed}`),
     said(`  ${backend}  `, `  ${slowed}`),
     said('  ', `  ${slowed}`),
@@ -127,7 +129,7 @@ function second(f: Facts, width: number): Line {
     p.leftMinutes !== null && p.leftMinutes >= 1 / 60
       ? ` · ${p.leftIsMost ? 'up to ' : ''}~${minutesText(p.leftMinutes)} left`
       : '';
-  const spent = state.session.rehearsal ? '' : `  calls ${Math.max(state.calls, state.spend.requests)}  ${cost(state)}`;
+  const spent = callsNoModel(state) ? '' : `  calls ${Math.max(state.calls, state.spend.requests)}  ${cost(state)}`;
   const right: Line = [...pair(state, width), span(' ')];
   const counts = ` ${ofTest ? 'test' : 'rollouts'} ${done}/${of} `;
   const short = ` ${done}/${of} `;
@@ -137,7 +139,7 @@ function second(f: Facts, width: number): Line {
   const bar = Math.min(30, room - widthOf(head) - widthOf(more));
   if (bar >= 4)
     return ends([span(head), ...meter(ofTest ? done : p.consumed, done, of, bar), span(more, 'plain')], right, width);
-  const costs = state.session.rehearsal ? '' : ` ${cost(state)} `;
+  const costs = callsNoModel(state) ? '' : ` ${cost(state)} `;
   const fits = widthOf(head) + widthOf(costs) + widthOf(time) + 1 <= room;
   return ends([span(head), span(`${fits ? costs : ''} ${time}`)], right, width);
 }
