@@ -51,7 +51,7 @@ test('a phase answers for what comes to it, not for what it found', () =>
   withFolders(async (folders) => {
     for (const name of ['a', 'b', 'c', 'd', 'e', 'f']) writeFileSync(join(folders.workspace, name), megabyte);
     writeFileSync(join(folders.workspace, 'full'), Buffer.concat([megabyte, megabyte, megabyte]));
-    const watch = await LimitWatch.begin({ folders, limits, cell: null });
+    const watch = await LimitWatch.begin({ folders, limits, cell: null, countsThreads: false });
     writeFileSync(join(folders.home, 'more'), megabyte);
     expect(await watch.end()).toEqual([]);
     expect(watch.over.aborted).toBe(false);
@@ -59,7 +59,7 @@ test('a phase answers for what comes to it, not for what it found', () =>
 
 test('more than it may is told as it happens, and once more at the end', () =>
   withFolders(async (folders) => {
-    const watch = await LimitWatch.begin({ folders, limits, cell: null });
+    const watch = await LimitWatch.begin({ folders, limits, cell: null, countsThreads: false });
     for (const name of ['a', 'b', 'c', 'd', 'e']) writeFileSync(join(folders.temp, name), megabyte);
     writeFileSync(join(folders.temp, 'full'), Buffer.concat([megabyte, megabyte, megabyte]));
     expect(await waitUntil(() => watch.over.aborted, 20_000)).toBe(true);
@@ -71,7 +71,7 @@ test('more than it may is told as it happens, and once more at the end', () =>
 
 test('what came after the last look is found at the end', () =>
   withFolders(async (folders) => {
-    const watch = await LimitWatch.begin({ folders, limits, cell: null });
+    const watch = await LimitWatch.begin({ folders, limits, cell: null, countsThreads: false });
     for (const name of ['a', 'b', 'c', 'd', 'e']) writeFileSync(join(folders.logs, name), megabyte);
     expect(await watch.end()).toEqual(['The limit of 4 MB was reached: it held 5 MB.']);
   }));

@@ -96,9 +96,9 @@ export class LimitWatch {
     const { limits } = this.o;
     const now = await held(this.o);
     this.#fullFile ??= now.fullFiles.find((path) => !this.#full.has(path)) ?? null;
-    // to look through the machine's processes takes long, and a group of the kernel counts its own
+    // to look through the machine's processes takes long, and is done only where they are bounded by their count
     const inside = () => [...this.#inside].flatMap((namespace) => namespace() ?? []).map(inhabitantsOf);
-    if (this.o.cell === null) this.#hadMostProcesses ||= inside().some(({ threads }) => threads >= limits.processes);
+    if (this.o.countsThreads) this.#hadMostProcesses ||= inside().some(({ threads }) => threads >= limits.processes);
     const most = limits.diskMb * megabyte;
     let grown = now.bytes - this.before.bytes;
     // What is deleted and still open shows in the free space alone; only then it is looked for.
@@ -110,7 +110,13 @@ export class LimitWatch {
 }
 
 /** What is watched, and against which limits. */
-export type WatchOptions = { readonly folders: Folders; readonly limits: Limits; readonly cell: PidsCell | null };
+export type WatchOptions = {
+  readonly folders: Folders;
+  readonly limits: Limits;
+  readonly cell: PidsCell | null;
+  /** Processes are bounded by something that tells of no refusal: as many as may be are taken for one. */
+  readonly countsThreads: boolean;
+};
 
 function held({ folders, limits }: WatchOptions): Promise<Held> {
   const { workspace, home, temp, shared, logs } = folders;

@@ -110,7 +110,9 @@ export class RolloutWalls {
   /** Begins to watch what a phase uses up; null = nothing is bounded. */
   async watch(): Promise<LimitWatch | null> {
     const { folders, cell, o } = this;
-    return o.limits === null ? null : LimitWatch.begin({ folders, limits: o.limits, cell });
+    return o.limits === null
+      ? null
+      : LimitWatch.begin({ folders, limits: o.limits, cell, countsThreads: o.sandbox.bound.kind === 'user' });
   }
 
   /** What the processes of a phase have in common; they end when it uses up more than it may. */

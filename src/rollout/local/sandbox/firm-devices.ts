@@ -13,7 +13,8 @@ export function withFirmDevices(
 }
 
 const script = `PATH=/usr/bin:/bin:/usr/sbin:/sbin
-mount --bind /dev /dev && mount -o remount,bind,ro /dev || exit 125
+firm() { mount -o remount,bind,ro /dev; }
+firm 2>/dev/null || { mount --bind /dev /dev && firm; } || exit 125
 exec "$@"`;
 
 const probeMs = 20_000;

@@ -55,7 +55,7 @@ export function systemParts(): readonly Part[] {
  * What of `/etc` programs need to run as they do here: libraries, certificates, fonts, time zone, settings of languages.
  * Nothing that tells of the user, of other users or of secrets, and no configuration of tools (git, npm, pip, shells).
  */
-const etcFiles = /^(ld\.so\.cache|localtime|timezone|os-release|mime\.types|services|protocols)$/;
+const etcFiles = /^(ld\.so\.cache|static|localtime|timezone|os-release|mime\.types|services|protocols)$/;
 const etcFolders = /^(alternatives|fonts|crypto-policies|php|R|OpenCL|dotnet|(java|ImageMagick)[\w.-]*)$/;
 const etcFilesBelow = ['ssl/openssl.cnf', 'ssl/cert.pem', 'pki/tls/openssl.cnf', 'pki/tls/cert.pem'] as const;
 const etcFoldersBelow = ['ssl/certs', 'pki/ca-trust', 'pki/tls/certs'] as const;
