@@ -113,12 +113,12 @@ export class Place {
   }
 
   /** Runs `skillopt ARGS` here to its end. */
-  run(args: readonly string[], options: RunOptions = {}): Promise<Ended> {
+  run(args: readonly string[], options: RunOptions & Patience = {}): Promise<Ended> {
     return this.start(args, options).ended;
   }
 
   /** Runs `skillopt ARGS`, which has to end well. */
-  async succeed(args: readonly string[], options: RunOptions = {}): Promise<Ended> {
+  async succeed(args: readonly string[], options: RunOptions & Patience = {}): Promise<Ended> {
     const end = await this.run(args, options);
     if (end.code !== 0) throw new Error(`skillopt ${args.join(' ')}: exit ${end.code}\n${end.stdout}\n${end.stderr}`);
     return end;

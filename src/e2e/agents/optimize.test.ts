@@ -8,10 +8,10 @@ import { performedAgain } from '../sessions.ts';
 import { realKey } from './agent-bench-fixture.ts';
 import { agentsPath, foundAgents } from './agent-rows-fixture.ts';
 import { ScriptedModel } from './scripted-model-fixture.ts';
-import { type ScriptedAnswer, shellCall } from './scripted-script-fixture.ts';
+import { type ScriptedAnswer, shellCall, skillCall } from './scripted-script-fixture.ts';
 import type { ScriptedTurn } from './scripted-turn-fixture.ts';
 
-// The bundled example made better with Claude Code itself: it does the tasks, and in the second session proposes the edits.
+// The bundled example made better with coding agents: they do the tasks, and in the second session propose the edits.
 
 const model = new ScriptedModel();
 afterEach(() => model.stop());
@@ -24,13 +24,14 @@ const ids = Object.values(example.splits).flat();
 
 /** Opens the skill, runs what it says of the task at once, and ends. */
 function doesTask(turn: ScriptedTurn): ScriptedAnswer {
-  const opener = turn.tools.find(({ name }) => name === 'Skill');
   const task = ids.find((id) => turn.user.includes(instructionOf(id).trim()));
   if (task === undefined) return { text: 'I do not know this task.' };
-  if (turn.calls.length === 0)
-    return opener !== undefined && `${turn.system}${turn.user}`.includes('- hello-harbor:')
-      ? { text: 'The skill first.', call: { tool: opener, input: { skill: 'hello-harbor' } } }
-      : { text: 'Nobody has told me how this is done here.' };
+  if (turn.calls.length === 0) {
+    const opens = skillCall(turn, 'hello-harbor');
+    return opens === undefined
+      ? { text: 'Nobody has told me how this is done here.' }
+      : { text: 'The skill first.', call: opens };
+  }
   if (turn.calls.length > 1) return { text: 'It is done.' };
   const commands = commandsFor([turn.user, ...turn.results].join('\n'), instructionOf(task));
   const call = commands.length === 0 ? undefined : shellCall(turn, commands.join('\n'));
@@ -54,46 +55,49 @@ function proposes(turn: ScriptedTurn): ScriptedAnswer {
 
 const play = (turn: ScriptedTurn) => (turn.user.includes('proposal.json') ? proposes(turn) : doesTask(turn));
 
-const found = foundAgents.filter(({ row }) => row.agent === 'claude-code');
+const found = foundAgents.filter(({ row }) => row.agent === 'claude-code' || row.agent === 'codex');
 
-describe.each(found.map((one) => [one.row.agent, one] as const))('%s optimizes the bundled example', (agent) => {
-  test.each([
-    ['with a model that proposes', false],
-    ['and proposes the edits itself', true],
-  ] as const)(
-    '%s',
-    async (_, itself) => {
-      model.play = play;
-      await model.start();
-      const target = { model: 'anthropic/claude-opus-4-8', baseUrl: model.url, keyEnv: 'E2E_KEY' };
-      const own = new HarborSession({
-        config: {
-          agent,
-          model: target,
-          budget: { rollouts: 45 },
-          allowUnsandboxed: walls.kind === 'none',
-          ...(itself ? { optimizer: 'agent' } : {}),
-        },
-        env: { PATH: agentsPath, HOME: '/nonexistent', E2E_KEY: realKey },
-        deadlineMs: 280_000,
-      });
-      const run = await own.succeed(['run', 'session', '--finalize', '--yes']);
-      expect(run.stdout).toMatch(/^step 1 .*\n +ACCEPT · selection \d+\/(?:8|16) against \d/m);
-      const [, result, seed, none] =
-        /^result +sealed test: (\d)\/8 with the result, (\d)\/8 with the seed, (\d)\/8 without a skill/m
-          .exec(run.stdout)
-          ?.map(Number) ?? [];
-      expect(result).toBeGreaterThan(seed ?? 9);
-      expect(none).toBe(0);
-      const status = jsonOf(await own.succeed(['status', 'session', '--json']));
-      expect(status).toMatchObject({ phase: 'finished', result: 'improved', rehearsal: false });
-      for (const { hasSkill, outcome } of own.outcomes)
-        expect(outcome).toMatchObject({ status: 'scored', read: hasSkill ? true : null });
-      expect(own.asked('optimizer').length > 0).toBe(!itself);
-      expect(performedAgain(own.place.events('session'))).toEqual([]);
-      expect(own.place.leftovers('session')).toEqual([]);
-      await own.succeed(['verify', 'session']);
-    },
-    300_000,
-  );
-});
+describe.each(found.map((one) => [one.row.agent, one] as const))(
+  '%s optimizes the bundled example',
+  (agent, { row }) => {
+    test.each([
+      ['with a model that proposes', false],
+      ['and proposes the edits itself', true],
+    ] as const)(
+      '%s',
+      async (_, itself) => {
+        model.play = play;
+        await model.start();
+        const target = { model: row.model, baseUrl: `${model.url}${row.basePath}`, keyEnv: 'E2E_KEY' };
+        const own = new HarborSession({
+          config: {
+            agent,
+            model: target,
+            budget: { rollouts: 45 },
+            allowUnsandboxed: walls.kind === 'none',
+            ...(itself ? { optimizer: 'agent' } : {}),
+          },
+          env: { PATH: agentsPath, HOME: '/nonexistent', E2E_KEY: realKey },
+          deadlineMs: 280_000,
+        });
+        const run = await own.succeed(['run', 'session', '--finalize', '--yes']);
+        expect(run.stdout).toMatch(/^step 1 .*\n +ACCEPT · selection \d+\/(?:8|16) against \d/m);
+        const [, result, seed, none] =
+          /^result +sealed test: (\d)\/8 with the result, (\d)\/8 with the seed, (\d)\/8 without a skill/m
+            .exec(run.stdout)
+            ?.map(Number) ?? [];
+        expect(result).toBeGreaterThan(seed ?? 9);
+        expect(none).toBe(0);
+        const status = jsonOf(await own.succeed(['status', 'session', '--json']));
+        expect(status).toMatchObject({ phase: 'finished', result: 'improved', rehearsal: false });
+        for (const { hasSkill, outcome } of own.outcomes)
+          expect(outcome).toMatchObject({ status: 'scored', read: hasSkill ? true : null });
+        expect(own.asked('optimizer').length > 0).toBe(!itself);
+        expect(performedAgain(own.place.events('session'))).toEqual([]);
+        expect(own.place.leftovers('session')).toEqual([]);
+        await own.succeed(['verify', 'session']);
+      },
+      300_000,
+    );
+  },
+);

@@ -60,7 +60,7 @@ function obey(turn: ScriptedTurn, reads: boolean): ScriptedAnswer {
   return { text: (/SAY:[ \t]*(.+)/.exec(seen)?.[1] ?? (turn.calls.length > 0 ? 'done' : 'no skill seen')).trim() };
 }
 
-function wasRun({ calls }: ScriptedTurn, command: string): boolean {
+export function wasRun({ calls }: ScriptedTurn, command: string): boolean {
   const quoted = JSON.stringify(command).slice(1, -1);
   return calls.some((input) => JSON.stringify(input).includes(quoted));
 }
@@ -76,8 +76,11 @@ export function shellCall(turn: ScriptedTurn, command: string): ScriptedCall | u
   return { tool, input: filled(tool, { [key]: command }) };
 }
 
-export function skillCall(turn: ScriptedTurn): ScriptedCall | undefined {
-  const skill = offered(turn).find(({ description }) => description.includes(meant));
+/** The call that opens a skill which is offered: the one that is meant, or the one of a name. */
+export function skillCall(turn: ScriptedTurn, named?: string): ScriptedCall | undefined {
+  const isMeant = ({ name, description }: Offered) =>
+    named === undefined ? description.includes(meant) : name === named;
+  const skill = offered(turn).find(isMeant);
   if (skill === undefined) return undefined;
   const opener = toolNamed(turn, openers);
   if (opener !== undefined) return { tool: opener, input: filled(opener, { [keyOf(opener, ['skill'])]: skill.name }) };
