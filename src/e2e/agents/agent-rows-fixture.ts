@@ -14,7 +14,7 @@ export type AgentRow = {
   readonly hidden: ((skill: string) => string) | null;
   /** The skill's body stands in its own output, and so in the trajectory. */
   readonly showsBody: boolean;
-  /** Seconds that it may take for one rollout; the slow ones start in several. */
+  /** Seconds within which it is at work for sure, on a machine that has other things to do. */
   readonly seconds: number;
 };
 
@@ -29,7 +29,7 @@ const rows: readonly AgentRow[] = [
     basePath: '',
     hidden: onlyByUser,
     showsBody: true,
-    seconds: 8,
+    seconds: 15,
   },
   {
     agent: 'codex',
@@ -37,7 +37,7 @@ const rows: readonly AgentRow[] = [
     basePath: '/v1',
     hidden: afterMark,
     showsBody: true,
-    seconds: 8,
+    seconds: 15,
   },
   {
     agent: 'pi',
@@ -45,7 +45,7 @@ const rows: readonly AgentRow[] = [
     basePath: '/v1',
     hidden: onlyByUser,
     showsBody: true,
-    seconds: 8,
+    seconds: 15,
   },
   {
     agent: 'opencode',
@@ -53,7 +53,7 @@ const rows: readonly AgentRow[] = [
     basePath: '/v1',
     hidden: null,
     showsBody: true,
-    seconds: 25,
+    seconds: 60,
   },
   {
     agent: 'gemini-cli',
@@ -61,7 +61,7 @@ const rows: readonly AgentRow[] = [
     basePath: '',
     hidden: null,
     showsBody: false,
-    seconds: 15,
+    seconds: 40,
   },
 ];
 

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'bun:test';
+import { join } from 'node:path';
 import fc from 'fast-check';
 import { protocols } from '../../../ports/gateway.ts';
 import { fakeModel, seatFor } from './cli-fixture.ts';
@@ -67,4 +68,13 @@ describe('every coding agent', () => {
       { numRuns: 100 },
     );
   });
+});
+
+test('the page on agents names packages and versions as they are here', async () => {
+  const page = await Bun.file(join(import.meta.dir, '../../../../docs/agents.md')).text();
+  const row = (name: string) => page.split('\n').find((line) => line.startsWith(`| ${name} |`)) ?? '';
+  const cells = (name: string) => row(name).split('|').slice(2, -1);
+  expect(cells('npm package').map((cell) => cell.trim())).toEqual(cliKinds.map((kind) => `\`${kind.npmPackage}\``));
+  expect(cells('version measured').map((cell) => cell.trim())).toEqual(cliKinds.map(({ tested }) => tested));
+  expect(cells('program').map((cell) => cell.trim())).toEqual(cliKinds.map(({ program }) => `\`${program}\``));
 });
