@@ -54,9 +54,20 @@ test('the JSON value is met as a whole only when each figure is', () => {
     machine: 'here',
     met: true,
     figures: [{ ...figure, met: true, standing: 'met' }],
+    unmeasured: [],
   });
   expect(asJson([figure, missed], 'here')).toMatchObject({ met: false, figures: [{ met: true }, { met: false }] });
   expect(JSON.parse(JSON.stringify(asJson([figure], 'here')))).toEqual(asJson([figure], 'here'));
+});
+
+test('what can’t be measured is said with its reason, and fails nothing', () => {
+  const none = { name: 'sandbox', unmeasured: 'bubblewrap is not installed' };
+  expect(asLines([figure, none]).at(-1)).toBe('sandbox  not measured: bubblewrap is not installed');
+  expect(asJson([figure, none], 'here')).toMatchObject({
+    met: true,
+    figures: [{ name: 'replay' }],
+    unmeasured: [{ name: 'sandbox', why: 'bubblewrap is not installed' }],
+  });
 });
 
 test.each([

@@ -19,6 +19,13 @@ export type Figure = {
   readonly note: string;
 };
 
+/** A figure that this machine can't give, and why. */
+export type Unmeasured = { readonly name: string; readonly unmeasured: string };
+
+export type Measured = Figure | Unmeasured;
+
+export const isFigure = (one: Measured): one is Figure => !('unmeasured' in one);
+
 /** The middle value; between the two middle ones of an even number. Throws without values. */
 export function median(values: readonly number[]): number {
   if (values.length === 0) throw new Error('there is no median of nothing');
@@ -44,19 +51,22 @@ export function standing(f: Pick<Figure, 'value' | 'target' | 'floor'>): Standin
 }
 
 /** The one JSON value of `npm run bench -- --json`. */
-export function asJson(figures: readonly Figure[], machine: string) {
+export function asJson(measured: readonly Measured[], machine: string) {
+  const figures = measured.filter(isFigure);
   return {
     machine,
     met: figures.every(isMet),
     figures: figures.map((f) => ({ ...f, met: isMet(f), standing: standing(f) })),
+    unmeasured: measured.flatMap((one) => (isFigure(one) ? [] : [{ name: one.name, why: one.unmeasured }])),
   };
 }
 
 /** Lines for people: a figure a line, with what it was made of below. */
-export function asLines(figures: readonly Figure[]): readonly string[] {
+export function asLines(figures: readonly Measured[]): readonly string[] {
   const width = Math.max(0, ...figures.map((f) => f.name.length));
   const indent = ' '.repeat(width + 2);
   return figures.flatMap((f) => {
+    if (!isFigure(f)) return [`${f.name.padEnd(width)}  not measured: ${f.unmeasured}`];
     const value = `${f.value.toFixed(2)} ${f.unit}`.padEnd(16);
     const bound = 'atMost' in f.target ? `at most ${f.target.atMost}` : `at least ${f.target.atLeast}`;
     const sides = Object.entries(f.measured).map(([name, amount]) => `${name} ${rounded(amount)}`);

@@ -32,6 +32,8 @@ export type ScriptedRequest = {
 export class ScriptedModel {
   play: ScriptedPlay | ((turn: ScriptedTurn) => ScriptedAnswer) = 'obey';
   fault: ScriptedFault | null = null;
+  /** So long it thinks before each answer to an agent, in milliseconds. */
+  thinkingMs = 0;
   /** Requests of agents, in the order of their arrival: all but the short call before a session. */
   readonly asked: ScriptedRequest[] = [];
   #server: Server | null = null;
@@ -91,6 +93,7 @@ export class ScriptedModel {
     }
     if (fault === 'gone') return this.stop();
     if (fault === 'hang') return;
+    if (!isCheck && this.thinkingMs > 0) await new Promise((done) => setTimeout(done, this.thinkingMs));
     const { whole, events } = wireOf(protocol, turn, answer, usage);
     if (!turn.stream && fault === null) {
       send(response, 200, whole);
