@@ -154,7 +154,8 @@ async function searchOn(surface: Surface, o: SearchOptions, onStop: (left: Searc
     if (begun.kind === 'left') return { report: report(), state: session.state, ...begun };
     for (const left of await rollouts.sweep()) surface.say(`swept       ${left}`);
     if (session.isNew) o.onBegin?.();
-    surface.follow(session.state, control, { finalizes: o.finalize, slowedMs: delayMs });
+    const slowedMs = session.config.agent === 'rehearsal' ? delayMs : 0;
+    surface.follow(session.state, control, { finalizes: o.finalize, slowedMs });
     for (const w of [...(o.warnings ?? []), ...odd, ...begun.warnings]) session.note(w);
     for (const f of findings) {
       if (f.level !== 'warning') continue;
