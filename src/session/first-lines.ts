@@ -108,7 +108,7 @@ export function requireShown(config: Config): void {
   if (config.optimize === 'body' || config.backend === 'chat') return;
   throw fail(
     'config',
-    `the agent ${agentName(config.agent)} on the backend ${config.backend} does not show whether it opened the skill because of its description, so a description can’t be optimized with it`,
+    `a description is optimized by what a model says that it would open, on the backend chat, and not with the agent ${agentName(config.agent)} on ${config.backend}`,
     'optimize',
     'set "backend": "chat" with a "model" and a prompt pack, or "optimize": "body"',
   );
