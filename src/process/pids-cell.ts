@@ -1,6 +1,7 @@
-import { closeSync, mkdirSync, openSync, readdirSync, readFileSync, rmdirSync, writeSync } from 'node:fs';
+import { closeSync, mkdirSync, openSync, readdirSync, readFileSync, rmdirSync, statSync, writeSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { sendSignal } from './live.ts';
+import { errorCode } from './system-refusal.ts';
 import { waitUntil } from './wait.ts';
 
 /**
@@ -38,12 +39,46 @@ export class PidsCell {
     return (await waitUntil(isEmpty, limitMs)) ? [] : this.pids();
   }
 
-  /** Takes the group away; one that is not empty stays. */
+  /**
+   * Takes the group away. One with something in it stays, be it dead and not yet collected: it is tried again while this
+   * process lives, and once more at its end.
+   */
   remove(): void {
-    try {
-      rmdirSync(this.folder);
-    } catch {}
+    if (!removed(this.folder)) removeLater(this.folder);
   }
+}
+
+function removed(folder: string): boolean {
+  try {
+    rmdirSync(folder);
+    return true;
+  } catch (error) {
+    return errorCode(error) === 'ENOENT';
+  }
+}
+
+const toRemove = new Set<string>();
+const againMs = 500;
+let again: ReturnType<typeof setInterval> | null = null;
+let atExit = false;
+
+function removeLater(folder: string): void {
+  toRemove.add(folder);
+  if (again === null) {
+    again = setInterval(removeAgain, againMs);
+    // what is left to do keeps nobody from ending
+    again.unref();
+  }
+  if (atExit) return;
+  atExit = true;
+  process.on('exit', removeAgain);
+}
+
+function removeAgain(): void {
+  for (const folder of toRemove) if (removed(folder)) toRemove.delete(folder);
+  if (toRemove.size > 0 || again === null) return;
+  clearInterval(again);
+  again = null;
 }
 
 /** Makes a group below `parent` (see `findPidsParent`) for at most so many processes. Throws errors of the file system. */
@@ -52,6 +87,11 @@ export function makePidsCell(parent: string, name: string, most: number): PidsCe
   mkdirSync(folder, { recursive: true });
   writeExisting(join(folder, 'pids.max'), String(most));
   return new PidsCell(folder);
+}
+
+/** When a group was made, in milliseconds since 1970; null = it is gone. */
+export function madeMs(cell: PidsCell): number | null {
+  return statSync(cell.folder, { throwIfNoEntry: false })?.mtimeMs ?? null;
 }
 
 /** The groups below `parent` whose names are wanted: what an earlier process left. */

@@ -1,7 +1,7 @@
 import { chmod, lstat, readdir, realpath, rm, rmdir, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Mark, MarkedPlace } from '../../process/mark.ts';
-import { findPidsParent, pidsCellsIn } from '../../process/pids-cell.ts';
+import { findPidsParent, madeMs, pidsCellsIn } from '../../process/pids-cell.ts';
 import { reapLeftovers } from '../../process/reap-leftovers.ts';
 import { errorCode } from '../../process/system-refusal.ts';
 import { markName } from './environment.ts';
@@ -79,7 +79,9 @@ export async function sweepSession(sessionId: string, tempRoot: string): Promise
   return lines;
 }
 
-/** Groups of the kernel that rollouts of the session left, with what is still in them. */
+const DAY_MS = 86_400_000;
+
+/** Ends and takes away groups of the kernel that rollouts of the session left, and empty ones of any session that are old. */
 async function sweepCells(sessionId: string): Promise<readonly string[]> {
   const parent = findPidsParent();
   if (parent === null) return [];
@@ -90,15 +92,22 @@ async function sweepCells(sessionId: string): Promise<readonly string[]> {
     cell.remove();
     lines.push(...inIt.map((pid) => `process ${pid}`));
   }
+  for (const cell of pidsCellsIn(parent, (name) => sessionOf(name) !== null))
+    if (cell.pids().length === 0 && Date.now() - (madeMs(cell) ?? Date.now()) > DAY_MS) cell.remove();
   return lines;
+}
+
+/** The session of a rollout's folder by its name; null = it is none. */
+function sessionOf(name: string): string | null {
+  return /^skillopt-(.+)-[0-9a-f]{12}-[A-Za-z0-9]{6}$/.exec(name)?.[1] ?? null;
 }
 
 /** Sessions whose rollouts left folders that nobody has touched for so long. */
 export async function sessionsLeft(tempRoot: string, untouchedMs: number, nowMs: number): Promise<readonly string[]> {
   const names = await readdir(tempRoot).catch(() => []);
   const found = names.flatMap((name) => {
-    const [, session] = /^skillopt-(.+)-[0-9a-f]{12}-[A-Za-z0-9]{6}$/.exec(name) ?? [];
-    return session === undefined ? [] : [{ session, path: join(tempRoot, name) }];
+    const session = sessionOf(name);
+    return session === null ? [] : [{ session, path: join(tempRoot, name) }];
   });
   const stats = await Promise.all(found.map(({ path }) => lstat(path).catch(() => null)));
   const isOld = (session: string) =>
