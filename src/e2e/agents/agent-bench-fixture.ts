@@ -3,7 +3,7 @@ import { walls } from '../../rollout/local/sandbox-fixture.ts';
 import { type Ended, jsonOf, type LogLine, Place, type Running } from '../binary.ts';
 import { type EvalJson, evalEvents } from '../evals.ts';
 import { writeFiles } from '../own-pack.ts';
-import { type AgentRow, agentsPath } from './agent-rows-fixture.ts';
+import { type AgentRow, agentsPath, type RowModel } from './agent-rows-fixture.ts';
 import { type ScriptedFault, ScriptedModel } from './scripted-model-fixture.ts';
 import type { ScriptedPlay } from './scripted-script-fixture.ts';
 
@@ -42,6 +42,8 @@ export type BenchOptions = {
   /** What is done to the skill's text. */
   readonly skill?: (text: string) => string;
   readonly args?: readonly string[];
+  /** In place of the row's model. */
+  readonly other?: RowModel;
   /** Keys of the model beside its name and address. */
   readonly model?: Readonly<Record<string, unknown>>;
 };
@@ -74,8 +76,9 @@ export class AgentBench {
     await this.model.start();
     const theirs = { ...shadows('home'), 'CLAUDE.md': foreign, 'AGENTS.md': foreign, 'GEMINI.md': foreign };
     writeFiles(this.place.dir, { ...theirs, ...taskFiles('make'), 'widget/SKILL.md': (o.skill ?? String)(skill) });
-    const { model, basePath, agent } = this.row;
-    const named = { model, baseUrl: `${this.model.url}${basePath}`, keyEnv: 'E2E_KEY', ...o.model };
+    const { agent } = this.row;
+    const { model, basePath, protocols } = o.other ?? this.row;
+    const named = { model, baseUrl: `${this.model.url}${basePath}`, keyEnv: 'E2E_KEY', protocols, ...o.model };
     const consent = walls.kind === 'none' ? ['--allow-unsandboxed'] : [];
     const common = ['--skill', 'widget', '--pack', 'pack', '--agent', agent, '--set', `model=${JSON.stringify(named)}`];
     const args = ['eval', ...common, '--out', 'out', '--yes', '--json', ...consent, ...(o.args ?? [])];

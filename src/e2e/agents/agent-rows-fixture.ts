@@ -1,15 +1,22 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
+import type { Protocol } from '../../ports/gateway.ts';
 import { cliKinds } from '../../rollout/agents/cli/kinds.ts';
 import { versionIn } from '../../rollout/agents/cli/version-words.ts';
 
-/** A coding agent as the suite runs it. */
-export type AgentRow = {
-  readonly agent: string;
-  /** The model that it is given, by a provider that answers its API, and where that is behind the scripted model's URL. */
+/** A model that an agent is given, by a provider that answers its API, and where that is behind the scripted model's URL. */
+export type RowModel = {
   readonly model: string;
   readonly basePath: string;
+  readonly protocols?: readonly Protocol[];
+};
+
+/** A coding agent as the suite runs it. */
+export type AgentRow = RowModel & {
+  readonly agent: string;
+  /** Models that it speaks to in another API or in another way. */
+  readonly others: readonly RowModel[];
   /** The skill in a form that this program takes and the agent does not offer to its model; null = it offers all of these. */
   readonly hidden: ((skill: string) => string) | null;
   /** The skill's body stands in its own output, and so in the trajectory. */
@@ -21,12 +28,19 @@ export type AgentRow = {
 const onlyByUser = (skill: string) => skill.replace('\n---\n', '\ndisable-model-invocation: true\n---\n');
 const afterMark = (skill: string) => `\uFEFF${skill}`;
 
+const ofVendors: readonly RowModel[] = [
+  { model: 'anthropic/claude-opus-4-8', basePath: '' },
+  { model: 'openai/gpt-5', basePath: '/v1' },
+  { model: 'google/gemini-3-pro', basePath: '' },
+];
+
 /** One agent a row. */
 const rows: readonly AgentRow[] = [
   {
     agent: 'claude-code',
     model: 'anthropic/claude-opus-4-8',
     basePath: '',
+    others: [{ model: 'openai-compatible/other', basePath: '/v1', protocols: ['messages'] }],
     hidden: onlyByUser,
     showsBody: true,
     seconds: 15,
@@ -35,6 +49,10 @@ const rows: readonly AgentRow[] = [
     agent: 'codex',
     model: 'openai/gpt-5',
     basePath: '/v1',
+    others: [
+      { model: 'openai/gpt-5.5', basePath: '/v1' },
+      { model: 'openai/gpt-6-sol', basePath: '/v1' },
+    ],
     hidden: afterMark,
     showsBody: true,
     seconds: 15,
@@ -43,6 +61,7 @@ const rows: readonly AgentRow[] = [
     agent: 'pi',
     model: 'openai-compatible/scripted',
     basePath: '/v1',
+    others: ofVendors,
     hidden: onlyByUser,
     showsBody: true,
     seconds: 15,
@@ -51,6 +70,7 @@ const rows: readonly AgentRow[] = [
     agent: 'opencode',
     model: 'openai-compatible/scripted',
     basePath: '/v1',
+    others: ofVendors,
     hidden: null,
     showsBody: true,
     seconds: 60,
@@ -59,6 +79,7 @@ const rows: readonly AgentRow[] = [
     agent: 'gemini-cli',
     model: 'google/gemini-3-pro',
     basePath: '',
+    others: [],
     hidden: null,
     showsBody: false,
     seconds: 40,

@@ -75,6 +75,19 @@ describe.each(foundAgents.map((one) => [one.row.agent, one] as const))('%s', (ag
     longMs,
   );
 
+  if (row.others.length > 0) {
+    test.each(row.others.map((other) => [other.model, other] as const))(
+      'opens the skill with %s, too',
+      async (_, other) => {
+        const own = bench();
+        const end = await own.run({ other });
+        expect(end.report?.arms[0]).toMatchObject({ passed: 1, scored: 1, read: [1, 1], turns: 3 });
+        expect(JSON.parse(own.trajectories(end)[0] ?? '')).toMatchObject({ agent, finalText: 'WIDGET-DONE' });
+      },
+      longMs,
+    );
+  }
+
   const { hidden } = row;
   if (hidden !== null) {
     test(

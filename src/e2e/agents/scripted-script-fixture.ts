@@ -9,7 +9,8 @@ export type ScriptedAnswer = { readonly text: string; readonly call?: ScriptedCa
 /**
  * `obey`: reads the skill that is offered, then runs each line `DO: <command>` that it has seen, in order, in the agent's
  * shell, and says the line `SAY: <text>` at last · `ignore`: the same without reading the skill · `loop`: calls the shell
- * for ever · `sleep`: one command that leaves a child and does not end · `silent`: an empty answer.
+ * for ever · `sleep`: a command that leaves a child and does not end, once more if the
+ * agent stops waiting for it · `silent`: an empty answer.
  */
 export type ScriptedPlay = 'obey' | 'ignore' | 'loop' | 'sleep' | 'silent';
 
@@ -33,9 +34,7 @@ export function scriptedAnswer(
     case 'loop':
       return { text: '', call: shellCall(turn, `echo loop ${turn.results.length}`) };
     case 'sleep':
-      return turn.results.length > 0
-        ? { text: 'slept' }
-        : { text: '', call: shellCall(turn, 'touch started; sleep 300 & wait') };
+      return { text: '', call: shellCall(turn, 'touch started; sleep 300 & wait') };
     case 'silent':
       return { text: '' };
     case 'obey':
@@ -61,8 +60,9 @@ function obey(turn: ScriptedTurn, reads: boolean): ScriptedAnswer {
 }
 
 export function wasRun({ calls }: ScriptedTurn, command: string): boolean {
-  const quoted = JSON.stringify(command).slice(1, -1);
-  return calls.some((input) => JSON.stringify(input).includes(quoted));
+  const quoted = (text: string) => JSON.stringify(text).slice(1, -1);
+  const forms = [quoted(command), quoted(JSON.stringify(command))];
+  return calls.some((input) => forms.some((form) => JSON.stringify(input).includes(form)));
 }
 
 const toolNamed = ({ tools }: ScriptedTurn, names: readonly string[]) =>
@@ -70,10 +70,17 @@ const toolNamed = ({ tools }: ScriptedTurn, names: readonly string[]) =>
 
 export function shellCall(turn: ScriptedTurn, command: string): ScriptedCall | undefined {
   const tool = toolNamed(turn, shells);
-  if (tool === undefined) return undefined;
+  if (tool === undefined) return codeCall(turn, command);
   const properties = fields(tool.schema.properties);
   const key = ['command', 'cmd'].find((name) => name in properties) ?? 'command';
   return { tool, input: filled(tool, { [key]: command }) };
+}
+
+/** A command as code, where the agent takes code alone. */
+function codeCall({ tools }: ScriptedTurn, command: string): ScriptedCall | undefined {
+  const tool = tools.find(({ name, kind }) => name === 'exec' && kind === 'custom');
+  const code = `const r = await tools.exec_command({cmd: ${JSON.stringify(command)}}); text(JSON.stringify(r));`;
+  return tool === undefined ? undefined : { tool, input: { raw: code } };
 }
 
 /** The call that opens a skill which is offered: the one that is meant, or the one of a name. */

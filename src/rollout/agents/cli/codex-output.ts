@@ -100,7 +100,16 @@ class CodexRun {
       case 'error':
         if (done) this.#warned(textOf(item.message));
         break;
+      default:
+        this.#other(id, item, done);
     }
+  }
+
+  /** What it may do beside, such as sending an agent of its own: as it told it. */
+  #other(id: string, { id: _, type, status, ...what }: Fields, done: boolean): void {
+    if (textOf(type) === '') return;
+    this.#list.toolCalled(id, textOf(type), what);
+    if (done) this.#list.toolDone(id, textOf(status), null);
   }
 
   /** That it does not know a model is so for each that is no vendor's own. */

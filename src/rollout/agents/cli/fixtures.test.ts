@@ -97,6 +97,9 @@ const refusals: Readonly<Record<string, Seen>> = {
 const ran: Seen = { was: 'ran', read: true, finalText: 'WIDGET-DONE', command: [widget, 0] };
 const pondered: Seen = { was: 'ran', read: false, thoughts: ['I ponder.'], finalText: 'Answer here.' };
 
+/** A tool of an MCP server. */
+const mcp: Seen = { was: 'ran', read: false, command: ['{"text":"hi"}', null] };
+
 /** One agent a row. */
 const rows: readonly Row[] = [
   {
@@ -110,7 +113,7 @@ const rows: readonly Row[] = [
       // its own patience was 8 s
       hang: { was: 'provider' },
     },
-    more: refusals,
+    more: { ...refusals, mcp },
   },
   {
     kind: codex,
@@ -118,7 +121,7 @@ const rows: readonly Row[] = [
     visible: { mounted: null, read: true },
     spent: [19935, 36, null],
     differs: {},
-    more: refusals,
+    more: { ...refusals, mcp },
   },
   {
     kind: pi,
