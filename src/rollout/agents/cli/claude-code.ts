@@ -40,6 +40,8 @@ function launch(seat: CliSeat): CliLaunch {
     ],
     env: {
       ...quiet,
+      // else it leaves folders in the system's own, whatever TMPDIR says
+      CLAUDE_CODE_TMPDIR: seat.temp,
       ...(named === null ? {} : everywhere(named)),
       ...(model === null ? {} : reached(model)),
       ...(seat.asRoot === true ? { IS_SANDBOX: '1' } : {}),

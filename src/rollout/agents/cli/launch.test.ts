@@ -24,6 +24,7 @@ describe('claude-code', () => {
     expect(new Set(models.map(([, value]) => value))).toEqual(new Set(['some-model']));
     expect(after(args, '--tools')?.split(',')).toContain('Skill');
     expect(args).toContain('--strict-mcp-config');
+    expect(env.CLAUDE_CODE_TMPDIR).toBe('/tmp');
     expect(args.join(' ')).not.toContain(fakeModel.key);
   });
 
