@@ -70,9 +70,11 @@ export async function runAgent(
     const end = first ?? (await within(working, context.graceMs + handBackMs)) ?? neverCameBack;
     refusals.forEach(demandStarted);
     const isOver = overLimit?.aborted === true;
-    const wasStopped = (lease?.stopped.aborted === true || isOver) && !deadline.isOver;
+    const byGateway = lease?.stopped.aborted === true && !deadline.isOver;
+    const wasStopped = byGateway || (isOver && !deadline.isOver);
     return {
-      end,
+      // its time was not up
+      end: byGateway && end.exit === 'timeout' ? { ...end, exit: 'nonzero' } : end,
       timedOut: deadline.isOver || (end.exit === 'timeout' && !wasStopped),
       overLimit: isOver ? String(overLimit.reason) : null,
     };
