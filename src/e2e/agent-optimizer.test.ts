@@ -5,7 +5,7 @@ import { describeWalled } from '../rollout/local/sandbox-fixture.ts';
 import { expectFailure, jsonOf, type LogLine, Place, removePlaces, until } from './binary.ts';
 import { HarborSession, target, targetProposes } from './harbor-model.ts';
 import { base } from './hello-harbor.ts';
-import { asks, handsIn, lettersAgent, lettersModel } from './letters-agent.ts';
+import { asks, asksFirst, handsIn, lettersAgent, lettersModel } from './letters-agent.ts';
 import { ModelServer } from './model-server.ts';
 import { bestSkill, OwnSession, writeFiles } from './own-pack.ts';
 
@@ -15,11 +15,15 @@ afterAll(() => {
 });
 
 /** A session whose agent is the script of the letters; `asOptimizer` is what it does when it is to propose edits. */
-function letters(asOptimizer: string = handsIn, config: Readonly<Record<string, unknown>> = {}): OwnSession {
+function letters(
+  asOptimizer: string = handsIn,
+  config: Readonly<Record<string, unknown>> = {},
+  first = '',
+): OwnSession {
   const place = new Place();
   mkdirSync(place.path('outside'));
   writeFiles(place.dir, {
-    'letters.sh*': lettersAgent(asOptimizer.replaceAll('OUTSIDE', place.path('outside'))),
+    'letters.sh*': lettersAgent(asOptimizer.replaceAll('OUTSIDE', place.path('outside')), first),
     'model.sh*': lettersModel,
   });
   const command = [place.path('letters.sh'), '{instruction_file}', '{skill_dir}'];
@@ -257,20 +261,21 @@ test('a kill while it proposes leaves what the next start ends and removes', asy
 describe('through the gateway', () => {
   const talking = (asOptimizer: string, config: Readonly<Record<string, unknown>>) => {
     const server = new ModelServer(() => ({ text: 'Go on.' }));
-    const own = letters(`${asks}\n${asOptimizer}`, {
-      model: { model: 'openai-compatible/target', baseUrl: server.url },
-      ...config,
-    });
+    const model = { model: 'openai-compatible/target', baseUrl: server.url };
+    const own = letters(`${asks}\n${asOptimizer}`, { model, ...config }, asksFirst);
     const { agent, ...whole } = JSON.parse(own.place.read('session/skillopt.config.json'));
     const speaks = { ...agent, protocol: 'chat', env: { BASE: '{base_url}', KEY: '{key}' } };
     own.configure({ ...whole, agent: speaks });
-    return { own, server };
+    /** Requests of the agent as the optimizer. */
+    const asked = () =>
+      server.asked.filter(({ turns }) => turns.some(({ text }) => text.includes('What next?'))).length;
+    return { own, server, asked };
   };
 
   test('what it spends is counted at first hand, once, and stands beside that of the rollouts', async () => {
-    const { own, server } = talking(`ask && ask && ${handsIn}`, {});
+    const { own, server, asked } = talking(`ask && ask && ${handsIn}`, {});
     await own.succeed(['run', 'session', '--yes']);
-    expect(server.asked.length).toBe(2);
+    expect(asked()).toBe(2);
     expect(linesOf(own, 'model.called').filter((e) => e.preflight === undefined)).toMatchObject([
       { model: 'letters (openai-compatible/target)', problem: null, usage: { requests: 2 } },
     ]);
@@ -279,20 +284,20 @@ describe('through the gateway', () => {
   });
 
   test('its own limit ends a run, and is named', async () => {
-    const { own, server } = talking(`ask; ask; ask; ${handsIn}`, { agentLimits: { requests: 2 } });
+    const { own, asked } = talking(`ask; ask; ask; ${handsIn}`, { agentLimits: { requests: 2 } });
     await own.run(['run', 'session', '--yes']);
-    expect(server.asked.length).toBe(12);
+    expect(asked()).toBe(12);
     expect(answers(own)).toMatchObject(
       Array.from({ length: 3 }, () => ({ detail: expect.stringContaining('limit on requests was reached') })),
     );
   });
 
   test('a limit of the session pauses it as a limit, and not as a failure of the optimizer', async () => {
-    const { own } = talking(`while ask; do :; done; sleep 300`, { limits: { tokens: 2_000 } });
+    const { own } = talking(`while ask; do :; done; sleep 300`, { limits: { tokens: 6_000 } });
     const run = await own.run(['run', 'session', '--yes']);
     expectFailure(run, {
       code: 2,
-      what: /the limit of 2000 tokens leaves too little/,
+      what: /the limit of 6000 tokens leaves too little/,
       where: /tokens/,
       fix: /raise it/,
     });

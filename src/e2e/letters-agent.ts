@@ -22,8 +22,11 @@ const proposes = [
 /** What an agent of the tests does as the optimizer: `$M` is its material, `$H` the file to hand in, `$proposal` a good one. */
 export const handsIn = 'printf %s "$proposal" > "$H"';
 
-/** The script: called with the file of the instruction and the folder of the skill. `asOptimizer` in commands of bash. */
-export function lettersAgent(asOptimizer: string = handsIn): string {
+/**
+ * The script: called with the file of the instruction and the folder of the skill. `asOptimizer` and `first`, what it does
+ * before a task, in commands of bash.
+ */
+export function lettersAgent(asOptimizer: string = handsIn, first = ''): string {
   return `#!/bin/bash
 told=$(< "$1")
 M=$(grep -o '/[^ ]*/RULES\\.md' <<< "$told" | head -n 1); M=\${M%/RULES.md}
@@ -34,6 +37,7 @@ ${proposes}
 ${asOptimizer}
   exit
 fi
+${first}
 grep -o '^- When the task says "[^"]*", run \`[^\`]*\`' "$2/SKILL.md" | while IFS= read -r line; do
   phrase=\${line#*\\"}; phrase=\${phrase%%\\"*}
   command=\${line#*\\\`}; command=\${command%\\\`*}
@@ -52,6 +56,9 @@ export const asks = String.raw`ask() {
   grep -q choices <&3
 }
 `;
+
+/** The same as the doer, under a name and with words of its own: an agent that has a model asks it. */
+export const asksFirst = `${asks.replace('ask()', 'begin()').replace('What next?', 'What first?')}begin`;
 
 /** The same hand-in as the answer of a program that is asked as a model. */
 export const lettersModel = `#!/bin/bash

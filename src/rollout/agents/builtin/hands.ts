@@ -30,7 +30,7 @@ export function commandLimitMs(timeoutMs: number): number {
 const LONGEST_ARGUMENT_BYTES = 100_000;
 
 /** Keeps the command in a file of its own while it runs, whose name a sandbox can't know beforehand. */
-const FROM_STDIN = 'f=$(mktemp) && cat > "$f" && bash "$f" < /dev/null; s=$?; rm -f "$f"; exit "$s"';
+const FROM_STDIN = 'f=$(mktemp) && cat > "$f" && bash "$f" < /dev/null 2>&1; s=$?; rm -f "$f"; exit "$s"';
 
 /** Starts the commands of an agent that works in this process: all of it happens in the rollout, behind `AgentRun.run`. */
 export class Hands {
@@ -41,11 +41,11 @@ export class Hands {
     this.limitMs = commandLimitMs(run.timeoutMs);
   }
 
-  /** A line of bash, in a new shell in the workspace. Never anything on its stdin. */
+  /** A line of bash, in a new shell in the workspace. Never anything on its stdin; both outputs are one, in their order. */
   shell(command: string, options: AgentCommandOptions): Promise<Handled> {
     return Buffer.byteLength(command) > LONGEST_ARGUMENT_BYTES
       ? this.program(['sh', '-c', FROM_STDIN], { ...options, stdin: command })
-      : this.program(['bash', '-c', command], options);
+      : this.program(['bash', '-c', 'exec bash -c "$0" 2>&1', command], options);
   }
 
   /** Throws `CannotStart` when none of the rollout could be started so far. */
