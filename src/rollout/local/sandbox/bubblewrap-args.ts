@@ -1,3 +1,4 @@
+import { fileDescriptor } from './bubblewrap-status.ts';
 import { insideId } from './system-parts.ts';
 import type { Part, ViewTree } from './view-tree.ts';
 
@@ -30,10 +31,19 @@ export function wallArgs({ network, closed }: WallFlags): readonly string[] {
 export function treeArgs(tree: ViewTree): readonly string[] {
   const { parts } = tree;
   const firm = parts.filter(({ kind }) => kind === 'cover' || kind === 'dev').map(({ at }) => at);
-  return [...parts.flatMap(partArgs), ...[...firm, '/'].flatMap((at) => ['--remount-ro', at])];
+  let files = 0;
+  const args = parts.flatMap((part) =>
+    part.kind === 'file' ? ['--file', String(fileDescriptor(files++)), part.at] : partArgs(part),
+  );
+  return [...args, ...[...firm, '/'].flatMap((at) => ['--remount-ro', at])];
 }
 
-function partArgs(part: Part): readonly string[] {
+/** What the files of the tree say, in the order of their descriptors (`fileDescriptor`). */
+export function filesOf({ parts }: ViewTree): readonly Uint8Array[] {
+  return parts.flatMap((part) => (part.kind === 'file' ? [part.bytes] : []));
+}
+
+function partArgs(part: Exclude<Part, { kind: 'file' }>): readonly string[] {
   switch (part.kind) {
     case 'bind':
       return [part.writable ? '--bind' : '--ro-bind', part.from, part.at];

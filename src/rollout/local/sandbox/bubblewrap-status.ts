@@ -28,7 +28,10 @@ function parsed(line: string): unknown {
 const mostStatusBytes = 16_000;
 
 /** Where bwrap finds what it is given, and where it writes. */
-const descriptors = { args: 3, status: 4, nothing: 5, filter: 6 } as const;
+const descriptors = { args: 3, status: 4, nothing: 5, filter: 6, files: 7 } as const;
+
+/** Where bwrap finds the n-th of the files that it makes. */
+export const fileDescriptor = (n: number): number => descriptors.files + n;
 
 /** bwrap's own words on its command line: all else comes by descriptors. */
 export const channelArgs: readonly string[] = [
@@ -44,19 +47,21 @@ export const emptyStdin = `exec 0<&${descriptors.nothing}`;
 /**
  * The files through which bwrap is talked to, open and already without a name: its options go in by one, so that no command
  * line and no environment inside shows them; what it tells comes out by another; one is empty and stands for stdin, since
- * a descriptor of `/dev/null` would be a hold on this machine's own; one has the filter of system calls.
+ * a descriptor of `/dev/null` would be a hold on this machine's own; one has the filter of system calls; the others are
+ * those that it makes inside.
  */
 export class Channel {
   readonly #fds: number[] = [];
   #last: Status | null = null;
 
-  /** `folder`: where the files are for a moment. Throws errors of the file system. */
-  constructor(folder: string, args: readonly string[], filter: Uint8Array | null) {
+  /** `folder`: where the files are for a moment if they can't be in memory. Throws errors of the file system. */
+  constructor(folder: string, args: readonly string[], filter: Uint8Array | null, files: readonly Uint8Array[] = []) {
     const all = filter === null ? args : ['--seccomp', `${descriptors.filter}`, ...args];
     try {
-      this.#fds.push(holding(folder, Buffer.from(all.map((arg) => `${arg}\0`).join(''))));
-      this.#fds.push(holding(folder, noBytes), holding(folder, noBytes));
-      if (filter !== null) this.#fds.push(holding(folder, filter));
+      this.#fds.push(inMemory(folder, Buffer.from(all.map((arg) => `${arg}\0`).join(''))));
+      this.#fds.push(inMemory(folder, noBytes), holding(folder, noBytes));
+      this.#fds.push(filter === null ? holding(folder, noBytes) : inMemory(folder, filter));
+      for (const bytes of files) this.#fds.push(inMemory(folder, bytes));
     } catch (error) {
       for (const fd of this.#fds) closeSync(fd);
       throw error;
@@ -84,12 +89,29 @@ export class Channel {
 
 const noBytes = new Uint8Array();
 
+/** Linux keeps files here in memory: a disk takes long for many small ones that are soon gone. */
+const memory = '/dev/shm';
+
+/** As `holding`, in memory where that can be had: for what no process inside ever has a hold on. */
+function inMemory(folder: string, bytes: Uint8Array): number {
+  try {
+    return holding(memory, bytes);
+  } catch {
+    return holding(folder, bytes);
+  }
+}
+
 /** A file that has these bytes and no name any more. */
 function holding(folder: string, bytes: Uint8Array): number {
   const path = join(folder, `.channel-${randomBytes(6).toString('hex')}`);
   const fd = openSync(path, 'wx+', 0o600);
-  unlinkSync(path);
-  // Written at positions of its own, so that the child, who shares the descriptor's, reads from the beginning.
-  for (let at = 0; at < bytes.length; ) at += writeSync(fd, bytes, at, bytes.length - at, at);
-  return fd;
+  try {
+    unlinkSync(path);
+    // Written at positions of its own, so that the child, who shares the descriptor's, reads from the beginning.
+    for (let at = 0; at < bytes.length; ) at += writeSync(fd, bytes, at, bytes.length - at, at);
+    return fd;
+  } catch (error) {
+    closeSync(fd);
+    throw error;
+  }
 }

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { fail, type SkilloptError } from '../../../ports/failure.ts';
 import type { Folders } from '../folders.ts';
 import { type InsidePlaces, relaySocket, type SandboxView } from '../sandbox.ts';
-import { makeEtc, systemParts } from './system-parts.ts';
+import { etcParts, systemParts } from './system-parts.ts';
 import { type Part, ViewTree } from './view-tree.ts';
 
 /** Folders that are the system's or this program's: no task works in or above them. */
@@ -52,22 +52,20 @@ function etcFor({ folders, network, places: { home } }: SandboxView): readonly P
   const known = made.get(folders) ?? new Map<string, readonly Part[]>();
   made.set(folders, known);
   const name = `${network} ${home}`;
-  const parts = known.get(name) ?? makeEtc(join(folders.root, `etc-${known.size}`), network, home);
+  const parts = known.get(name) ?? etcParts(network, home);
   known.set(name, parts);
   return parts;
 }
 
-/**
- * What stands where for one phase, with the `/etc` that is made for it beside the rollout's folders. Throws `pack`
- * where there is no place for the workspace.
- */
+/** What stands where for one phase. Throws `pack` where there is no place for the workspace. */
 export function bubblewrapTree(view: SandboxView): ViewTree {
   const { folders, places } = view;
   const viaRelay = view.network === 'off' && view.gateway !== null ? view.gateway : null;
   const shown: readonly Part[] = [...view.show, ...(viaRelay?.relay?.show ?? [])]
     .filter(canBeShown)
     .map((path) => readOnly(path, path));
-  const etc = etcFor(view);
+  // who shows the whole of it means this machine's own
+  const etc = shown.some(({ at }) => at.replace(/\/+$/, '') === '/etc') ? [] : etcFor(view);
   const system = [...systemParts(), ...etc];
   const own = (from: string, at: string): Part => ({ kind: 'bind', at, from, writable: true });
   const tree = ViewTree.of([

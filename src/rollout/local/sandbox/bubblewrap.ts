@@ -9,7 +9,7 @@ import type { Folders } from '../folders.ts';
 import { isPlainBelow } from '../plain-below.ts';
 import { type InsideOptions, relayPort, type Sandbox, type SandboxView } from '../sandbox.ts';
 import { boundedStart } from './bounded-start.ts';
-import { commandArgs, treeArgs, wallArgs } from './bubblewrap-args.ts';
+import { commandArgs, filesOf, treeArgs, wallArgs } from './bubblewrap-args.ts';
 import { Channel, channelArgs, emptyStdin, type Status } from './bubblewrap-status.ts';
 import { bubblewrapPlaces, bubblewrapTree } from './bubblewrap-view.ts';
 import { withFirmDevices } from './firm-devices.ts';
@@ -131,7 +131,7 @@ export class Bubblewrap implements Sandbox {
     ];
     let channel: Channel;
     try {
-      channel = new Channel(view.folders.root, args, filter);
+      channel = new Channel(view.folders.root, args, filter, filesOf(tree));
     } catch (error) {
       const why = `the sandbox could not be prepared: ${(error as Error).message}`;
       return notStarted(why, { systemRefused: isSystemRefusal(errorCode(error)) });

@@ -1,14 +1,5 @@
-import {
-  copyFileSync,
-  lstatSync,
-  mkdirSync,
-  readdirSync,
-  readlinkSync,
-  statSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs';
-import { dirname, join, resolve } from 'node:path';
+import { lstatSync, readdirSync, readFileSync, readlinkSync, statSync } from 'node:fs';
+import { join, resolve } from 'node:path';
 import type { Part } from './view-tree.ts';
 
 /** Where a Linux system keeps its programs and what they load; a link stays a link. */
@@ -66,40 +57,41 @@ const etcOfNetwork = ['resolv.conf', 'hosts', 'host.conf', 'gai.conf'] as const;
 const mostFileBytes = 2_000_000;
 
 /**
- * Fills `folder` with an `/etc` for a sandbox: small files copied, links as links, and an empty folder for each one that is
- * shown in its place. Mounting takes longer than copying, and happens for each process.
+ * An `/etc` for a sandbox: small files with what they say now, links as links, folders shown in their place. Mounting takes
+ * longer than writing, and happens for each process; nothing is written to a disk.
  */
-export function makeEtc(folder: string, network: 'off' | 'on', home: string): readonly Part[] {
-  mkdirSync(folder, { recursive: true });
+export function etcParts(network: 'off' | 'on', home: string): readonly Part[] {
   const names = namesIn('/etc');
+  const made = madeFiles(network, home);
   const files = [
     ...names.filter((name) => etcFiles.test(name)),
     ...etcFilesBelow,
     ...(network === 'on' ? etcOfNetwork : []),
-  ];
-  for (const name of files) bring(name, folder);
-  for (const [name, text] of Object.entries(madeFiles(network, home))) writeFileSync(join(folder, name), text);
+  ].filter((name) => !(name in made));
   const folders = [...names.filter((name) => etcFolders.test(name)), ...etcFoldersBelow];
-  const parts = folders.flatMap((name): readonly Part[] => {
-    const path = join('/etc', name);
-    if (!isFolder(path)) return [];
-    mkdirSync(join(folder, name), { recursive: true });
-    return [shown(path)];
-  });
-  return [{ kind: 'bind', at: '/etc', from: folder, writable: false }, ...parts];
+  return [
+    { kind: 'folder', at: '/etc' },
+    ...files.flatMap(brought),
+    ...Object.entries(made).map(
+      ([name, text]): Part => ({ kind: 'file', at: join('/etc', name), bytes: bytesOf(text) }),
+    ),
+    ...folders.map((name) => join('/etc', name)).flatMap((path) => (isFolder(path) ? [shown(path)] : [])),
+  ];
 }
 
-/** Copies what a file of `/etc` says; one that leads to the system, such as the time zone, stays a link. */
-function bring(name: string, folder: string): void {
-  const from = join('/etc', name);
-  const to = join(folder, name);
+const bytesOf = (text: string): Uint8Array => Buffer.from(text);
+
+/** What a file of `/etc` says; one that leads to the system, such as the time zone, stays a link. Empty = it is not there. */
+function brought(name: string): readonly Part[] {
+  const at = join('/etc', name);
   try {
-    const target = lstatSync(from).isSymbolicLink() ? resolve('/etc', readlinkSync(from)) : from;
-    mkdirSync(dirname(to), { recursive: true });
-    if (target !== from && systemRoots.some((root) => target.startsWith(`${root}/`))) symlinkSync(target, to);
-    else if (statSync(from).isFile() && statSync(from).size <= mostFileBytes) copyFileSync(from, to);
+    const target = lstatSync(at).isSymbolicLink() ? resolve('/etc', readlinkSync(at)) : at;
+    if (target !== at && systemRoots.some((root) => target.startsWith(`${root}/`)))
+      return [{ kind: 'link', at, target }];
+    const stat = statSync(at);
+    return stat.isFile() && stat.size <= mostFileBytes ? [{ kind: 'file', at, bytes: readFileSync(at) }] : [];
   } catch {
-    // it is not there, or leads nowhere
+    return []; // it is not there, or leads nowhere
   }
 }
 

@@ -7,6 +7,8 @@ export type Part =
   /** A file or folder of this machine. */
   | { readonly kind: 'bind'; readonly at: string; readonly from: string; readonly writable: boolean }
   | { readonly kind: 'link'; readonly at: string; readonly target: string }
+  /** A file with these bytes, which lies nowhere on this machine. */
+  | { readonly kind: 'file'; readonly at: string; readonly bytes: Uint8Array }
   /** An empty folder. */
   | { readonly kind: 'folder'; readonly at: string }
   /** An empty folder in place of what a shown one holds there. */
@@ -92,12 +94,14 @@ export class ViewTree {
     if (part.kind === 'bind' && stat === null) return;
     // by a link that is shown, or by a folder around it
     if (part.kind === 'bind' && !part.writable && this.#leadsTo(part.at, part.from)) return;
-    const isFolder = part.kind === 'bind' ? stat?.isDirectory() === true : part.kind !== 'link';
+    const isFolder = part.kind === 'bind' ? stat?.isDirectory() === true : part.kind !== 'link' && part.kind !== 'file';
     for (let turn = 0; turn < mostTurns; turn++) {
       const parent = this.#walk(dirname(part.at));
       const at = join(parent.at, ...parent.missing, basename(part.at));
       const around = parent.part;
       if (around?.kind === 'bind') {
+        // a file is made, not mounted: it would be made on this machine
+        if (part.kind === 'file') return;
         const host = hostBelow(around, at);
         if (around.writable) {
           if (!hasPlace(host, isFolder)) this.#placeholders.set(host, isFolder ? 'folder' : 'file');
