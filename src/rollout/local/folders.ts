@@ -3,7 +3,7 @@ import type { Place } from '../trajectory.ts';
 
 /** The folders of one rollout. `tests` and `verifierLogs` do not exist before the agent has ended. */
 export type Folders = {
-  /** All of it, private to this user, and a git root: agents look no further up. */
+  /** All of it, private to this user; where agents see it a git root, so that they look no further up. */
   readonly root: string;
   readonly workspace: string;
   readonly home: string;

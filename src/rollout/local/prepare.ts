@@ -26,11 +26,15 @@ export function isFolderOf(sessionId: string, name: string): boolean {
   return new RegExp(`^skillopt-${RegExp.escape(sessionId)}-[0-9a-f]{12}-[A-Za-z0-9]{6}$`).test(name);
 }
 
-/** Makes the empty folders of one rollout; all of them or, on an error, none. */
-export async function makeFolders(tempRoot: string, sessionId: string, key: string): Promise<Folders> {
+/**
+ * Makes the empty folders of one rollout; all of them or, on an error, none. `isSeen`: its processes see where they lie, so
+ * that it has to be a git root.
+ */
+export async function makeFolders(tempRoot: string, sessionId: string, key: string, isSeen = true): Promise<Folders> {
   const folders = foldersIn(await mkdtemp(join(tempRoot, folderPrefix(sessionId, key))));
   try {
     await fillRoot(folders);
+    if (isSeen) await makeGitRoot(folders.root);
     return folders;
   } catch (error) {
     await rm(folders.root, { recursive: true, force: true });
@@ -44,7 +48,6 @@ async function fillRoot(folders: Folders): Promise<void> {
       mkdir(folder, { recursive: true }),
     ),
   );
-  await makeGitRoot(folders.root);
 }
 
 /** The least that git, and agents that look for it, take for a repository. */

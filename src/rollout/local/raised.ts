@@ -17,7 +17,12 @@ export async function raise(
 ): Promise<Raised> {
   const sinceMs = Date.now();
   // agents see the real path of their folders, whatever links lead there
-  const folders = await makeFolders(realpathSync(options.tempRoot), options.sessionId, o.key);
+  const folders = await makeFolders(
+    realpathSync(options.tempRoot),
+    options.sessionId,
+    o.key,
+    !options.sandbox.ownPaths,
+  );
   let walls: RolloutWalls;
   try {
     walls = RolloutWalls.raise(options, { folders, workdir: o.workdir });
