@@ -85,13 +85,27 @@ function withText(name: string, file: RewardFile, read: (text: string) => Values
   if (text.trim() === '') return bad('empty');
   const values = read(text);
   if ('problem' in values) return bad(values.problem);
-  const { rewards } = values;
+  const chosen = rewardOf(values.rewards);
+  return 'problem' in chosen ? bad(chosen.problem) : { kind: 'reward', reward: chosen.reward, rewards: values.rewards };
+}
+
+/** The reward among what a verifier gave, by the same table; null stands for what is no number. */
+export function chosenReward(values: Readonly<Record<string, number | null>>): RewardReading {
+  const bad = (detail: string): RewardReading => ({ kind: 'unscored', reason: 'verifier-bad-reward', detail });
+  const read = numbersOf(values);
+  if ('problem' in read) return bad(read.problem);
+  const chosen = rewardOf(read.rewards);
+  return 'problem' in chosen ? bad(chosen.problem) : { kind: 'reward', reward: chosen.reward, rewards: read.rewards };
+}
+
+function rewardOf(
+  rewards: Readonly<Record<string, number>>,
+): { readonly reward: number } | { readonly problem: string } {
   const keys = Object.keys(rewards);
   const key = Object.hasOwn(rewards, 'reward') ? 'reward' : keys.length === 1 ? keys[0] : undefined;
-  if (key === undefined) return bad(`no key "reward" among ${keys.length} keys (${shown(keys.join(', '))})`);
+  if (key === undefined) return { problem: `no key "reward" among ${keys.length} keys (${shown(keys.join(', '))})` };
   const reward = rewards[key]!;
-  if (!(reward >= 0 && reward <= 1)) return bad(`${reward} is not between 0 and 1`);
-  return { kind: 'reward', reward, rewards };
+  return reward >= 0 && reward <= 1 ? { reward } : { problem: `${reward} is not between 0 and 1` };
 }
 
 function readJson(text: string): Values {
@@ -104,6 +118,10 @@ function readJson(text: string): Values {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
     return { problem: `not an object of numbers: ${shown(text)}` };
   }
+  return numbersOf(value);
+}
+
+function numbersOf(value: object): Values {
   const found = Object.entries(value);
   if (found.length > maxRewardKeys) return { problem: `${found.length} keys, more than ${maxRewardKeys}` };
   const entries: [string, number][] = [];

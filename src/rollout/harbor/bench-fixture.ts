@@ -1,0 +1,126 @@
+import { mkdirSync, mkdtempSync, readdirSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { sha256 } from '../../ports/hash.ts';
+import type { MountedSkill } from '../../ports/rollouts.ts';
+import type { FolderTask } from '../../ports/task.ts';
+import { findMarked } from '../../process/reap-leftovers.ts';
+import { markName } from '../local/environment.ts';
+import type { CheckBench, CheckTask } from '../self-checks.ts';
+import { HarborRollouts } from './harbor-rollouts.ts';
+import type { HarborOptions } from './options.ts';
+
+/** Harbor's own environment classes of the tests: trials in bubblewrap on this machine, without a container. */
+export const localEnvironment = { importPath: 'harbor_local_env:LocalEnvironment' } as const;
+export const fixtures = join(import.meta.dir, 'fixtures');
+
+export type HarborBench = Omit<CheckBench, 'task'> & {
+  readonly backend: HarborRollouts;
+  readonly folder: string;
+  readonly options: HarborOptions;
+  task(files: CheckTask & Partial<{ readonly id: string; readonly dockerfile: string }>): Promise<FolderTask>;
+};
+
+let benches = 0;
+
+function write(folder: string, files: Readonly<Record<string, string>>): void {
+  for (const [path, text] of Object.entries(files)) {
+    mkdirSync(dirname(join(folder, path)), { recursive: true });
+    writeFileSync(join(folder, path), text);
+  }
+}
+
+/** The Harbor backend on real task folders, in a place of its own. */
+export async function makeHarborBench(more: Partial<HarborOptions> = {}): Promise<HarborBench> {
+  const folder = realpathSync(mkdtempSync(join(tmpdir(), 'harbor-bench-')));
+  const number = ++benches;
+  const sessionId = `bench${process.pid}x${number}`;
+  const secret = `sk-secret-${number}`;
+  const temp = join(folder, 'tmp');
+  mkdirSync(temp);
+  const options: HarborOptions = {
+    sessionId,
+    passThreshold: 1,
+    tasks: [],
+    dir: join(folder, 'harbor'),
+    program: 'harbor',
+    environment: localEnvironment,
+    agent: { importPath: 'self_check_agent:SelfCheckAgent' },
+    model: null,
+    environmentKwargs: {},
+    agentKwargs: {},
+    env: [],
+    agentEnv: [],
+    environmentEnv: {},
+    mounts: [],
+    pythonPath: [fixtures],
+    otherSkills: [],
+    agentSec: null,
+    defaultAgentSec: 60,
+    setupSec: null,
+    concurrency: 4,
+    hostEnv: { ...process.env, TMPDIR: temp, SOME_API_KEY: secret },
+    patienceMs: 20_000,
+    ...more,
+  };
+  const backend = new HarborRollouts(options);
+  const mark = { name: markName, match: 'prefix', value: `${sessionId}/` } as const;
+  let count = 0;
+  return {
+    backend,
+    folder,
+    options,
+    secret,
+    async task(files) {
+      const id = files.id ?? `task-${++count}`;
+      const dir = join(folder, 'pack', id);
+      write(dir, {
+        'instruction.md': files.instruction,
+        'environment/Dockerfile': files.dockerfile ?? 'FROM debian:bookworm-slim\nWORKDIR /app\n',
+        'tests/test.sh': `#!/usr/bin/env bash\nexport LOGS_DIR=/logs APP_DIR=/app TESTS_DIR=/tests\ncd /app\n${files.test}\n`,
+        'task.toml': [
+          'schema_version = "1.0"',
+          ...(files.agentTimeoutSec === undefined ? [] : ['[agent]', `timeout_sec = ${files.agentTimeoutSec}.0`]),
+          ...(files.verifierTimeoutSec === undefined
+            ? []
+            : ['[verifier]', `timeout_sec = ${files.verifierTimeoutSec}.0`]),
+          '',
+        ].join('\n'),
+      });
+      return {
+        kind: 'folder',
+        id,
+        dir,
+        hash: sha256(id),
+        instruction: files.instruction,
+        instructionHash: sha256(files.instruction),
+        agentTimeoutSec: files.agentTimeoutSec ?? null,
+        shouldTrigger: null,
+        verifierTimeoutSec: files.verifierTimeoutSec ?? 60,
+        workdir: '/app',
+        commands: [],
+        env: { environment: {}, verifier: {}, solution: {} },
+        hasSolution: false,
+      };
+    },
+    async skill(text, bundled): Promise<MountedSkill> {
+      const bundleDir = mkdtempSync(join(folder, 'bundle-'));
+      write(bundleDir, bundled);
+      return { name: 's', hash: sha256(text), text, bundleDir };
+    },
+    async busy() {
+      while ((await findMarked(mark)).length < 3) await new Promise((resolve) => setTimeout(resolve, 20));
+    },
+    async leftovers() {
+      const processes = await findMarked(mark);
+      return [...processes.map((found) => `process ${found.pid} ${found.command}`), ...readdirSync(temp)];
+    },
+    async close() {
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+/** Is Harbor here? Where it has to be (`REQUIRE_HARBOR=1`) the answer is yes, so that its tests fail and are not left out. */
+export const harborIsHere: boolean =
+  process.env.REQUIRE_HARBOR === '1' || (Bun.which('harbor') !== null && Bun.which('bwrap') !== null);

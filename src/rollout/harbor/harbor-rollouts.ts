@@ -1,0 +1,245 @@
+import { randomBytes } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { mkdir } from 'node:fs/promises';
+import { type Failure, fail } from '../../ports/failure.ts';
+import type { Finding } from '../../ports/preflight.ts';
+import type { RolloutProgress, RolloutReport, RolloutRequest, Rollouts } from '../../ports/rollouts.ts';
+import type { FolderTask } from '../../ports/task.ts';
+import { reapLeftovers } from '../../process/reap-leftovers.ts';
+import { markName } from '../local/environment.ts';
+import { harborEnvironment } from './harbor-env.ts';
+import { harborVersion } from './harbor-process.ts';
+import { cellOfTrial, JobsPlace, trialsIn } from './job-folder.ts';
+import { type Job, jobsOf } from './jobs.ts';
+import { sweepDocker } from './leftovers.ts';
+import { type HarborOptions, isDocker } from './options.ts';
+import { performJob } from './perform-job.ts';
+import { harborPreflight } from './preflight.ts';
+import { resultOf } from './result.ts';
+import { laySkill } from './skills.ts';
+import type { TrialResult } from './trial.ts';
+
+type PerformOptions = {
+  readonly signal: AbortSignal;
+  readonly onProgress?: (progress: RolloutProgress) => void;
+  /** Rollouts at a time; absent = as the backend was made. */
+  readonly concurrency?: number;
+};
+
+type Adopted = { readonly folder: string; readonly trial: TrialResult; readonly job: string };
+
+/**
+ * Rollouts in Harbor: all requests of one call go into as few jobs as they fit, and each result is read from the job's
+ * files as it appears. What Harbor had finished when an earlier process died is handed over without being run again.
+ */
+export class HarborRollouts implements Rollouts {
+  readonly batches = true;
+  readonly #o: HarborOptions;
+  readonly #place: JobsPlace;
+  #version: string | null = null;
+  #adopted: Promise<Map<string, Adopted>> | null = null;
+
+  constructor(options: HarborOptions) {
+    this.#o = options;
+    this.#place = new JobsPlace(options.dir);
+  }
+
+  preflight(): Promise<readonly Finding[]> {
+    return harborPreflight(this.#o);
+  }
+
+  async versions(): Promise<Readonly<Record<string, string>>> {
+    this.#version ??= (await harborVersion(this.#o)) ?? 'missing';
+    return { harbor: this.#version };
+  }
+
+  /** Ends Harbor processes of an earlier process of this session, then what their trials left. */
+  async sweep(): Promise<readonly string[]> {
+    const { sessionId, dir } = this.#o;
+    if (!existsSync(dir)) return [];
+    const mark = { name: markName, match: 'prefix', value: `${sessionId}/harbor/` } as const;
+    const lines = [...(await reapLeftovers(mark, this.#o.patienceMs ?? 60_000))];
+    const plans = await this.#place.plans();
+    const names = (await Promise.all(plans.map(({ job }) => trialsIn(this.#place.folderOf(job))))).flat();
+    if (isDocker(this.#o.environment))
+      lines.push(
+        ...(await sweepDocker(
+          { session: sessionId },
+          names.map(({ name }) => name),
+          { env: harborEnvironment(this.#o), cwd: dir },
+        )),
+      );
+    const finished = await this.#adoptable();
+    const wanted = new Set([...finished.values()].map(({ job }) => job));
+    for (const { job } of plans) if (!wanted.has(job)) await this.#place.putAway(job);
+    return lines;
+  }
+
+  async *performRollouts(
+    requests: readonly RolloutRequest[],
+    options: PerformOptions,
+  ): AsyncGenerator<RolloutReport, void, undefined> {
+    const adopted = await this.#adoptable();
+    const fresh: RolloutRequest<FolderTask>[] = [];
+    const versions = requests.length === 0 ? {} : await this.versions();
+    for (const request of requests) {
+      if (!isOfFolder(request)) yield { kind: 'failed', key: request.key, failure: notAFolder(request.task.id) };
+      else if (options.signal.aborted || request.signal.aborted) yield { kind: 'cancelled', key: request.key };
+      else {
+        const known = adopted.get(request.key);
+        const report = known === undefined ? null : await this.#adopt(known, request, versions);
+        if (report === null) fresh.push(request);
+        else {
+          for (const phase of ['prepare', 'agent', 'verifier', 'clean'] as const)
+            options.onProgress?.({ key: request.key, phase });
+          yield report;
+          await this.#taken(request.key, adopted);
+        }
+      }
+    }
+    if (fresh.length === 0) return;
+    await mkdir(this.#o.dir, { recursive: true });
+    yield* this.#perform(jobsOf(fresh, this.#o.sessionId), versions, options);
+  }
+
+  /** Jobs run side by side and share the workers between them. */
+  async *#perform(
+    jobs: readonly Job[],
+    versions: Readonly<Record<string, string>>,
+    options: PerformOptions,
+  ): AsyncGenerator<RolloutReport, void, undefined> {
+    const workers = options.concurrency ?? this.#o.concurrency;
+    const all = jobs.reduce((sum, job) => sum + job.requests.size, 0);
+    const stop = new AbortController();
+    const end = () => stop.abort();
+    options.signal.addEventListener('abort', end, { once: true });
+    if (options.signal.aborted) end();
+    const room = new Room(workers);
+    const queue: RolloutReport[] = [];
+    let wake: () => void = () => {};
+    let open = jobs.length;
+    let broken: unknown = null;
+    const work = jobs.map(async (job) => {
+      const share = Math.max(1, Math.min(job.requests.size, Math.floor((workers * job.requests.size) / all)));
+      await room.take(share);
+      const name = `skillopt-${this.#o.sessionId}-${randomBytes(4).toString('hex')}`;
+      try {
+        const context = {
+          o: this.#o,
+          place: this.#place,
+          name,
+          concurrency: share,
+          versions,
+          signal: stop.signal,
+          onProgress: options.onProgress ?? (() => {}),
+        };
+        let whole = true;
+        for await (const report of performJob(job, context)) {
+          whole &&= report.kind === 'finished';
+          queue.push(report);
+          wake();
+        }
+        if (whole) this.#done.push(name);
+      } catch (error) {
+        broken ??= error;
+        stop.abort();
+      } finally {
+        room.give(share);
+        open--;
+        wake();
+      }
+    });
+    try {
+      for (;;) {
+        for (const report of queue.splice(0)) yield report;
+        // what has been handed over stands in the log by now
+        for (const name of this.#done.splice(0)) await this.#place.putAway(name);
+        if (broken !== null) throw broken;
+        if (open === 0 && queue.length === 0) return;
+        if (queue.length === 0)
+          await new Promise<void>((resolve) => {
+            wake = resolve;
+            if (queue.length > 0 || open === 0) resolve();
+          });
+      }
+    } finally {
+      stop.abort();
+      await Promise.allSettled(work);
+      options.signal.removeEventListener('abort', end);
+    }
+  }
+
+  /** Jobs whose every result was handed over. */
+  readonly #done: string[] = [];
+
+  /** Finished trials of jobs that an earlier process began and did not put away, by the key of their rollout. */
+  #adoptable(): Promise<Map<string, Adopted>> {
+    this.#adopted ??= (async () => {
+      const found = new Map<string, Adopted>();
+      for (const { job, keys } of await this.#place.plans())
+        for (const { folder, result } of await trialsIn(this.#place.folderOf(job))) {
+          const cell = result === null ? null : cellOfTrial(result);
+          const key = cell === null ? undefined : keys[cell];
+          if (result === null || key === undefined || found.has(key)) continue;
+          if (result.exception_info?.exception_type === 'CancelledError') continue;
+          found.set(key, { folder, trial: result, job });
+        }
+      return found;
+    })();
+    return this.#adopted;
+  }
+
+  async #adopt(
+    { folder, trial }: Adopted,
+    request: RolloutRequest<FolderTask>,
+    versions: Readonly<Record<string, string>>,
+  ): Promise<RolloutReport | null> {
+    const laid = request.skill === null ? null : await laySkill(request.skill, this.#place.skills);
+    const report = await resultOf(folder, trial, { request, laid, planted: null, options: this.#o, versions });
+    // what could not be told apart from a failure is run again
+    return report.kind === 'finished' ? report : null;
+  }
+
+  async #taken(key: string, adopted: Map<string, Adopted>): Promise<void> {
+    const job = adopted.get(key)?.job;
+    adopted.delete(key);
+    if (job !== undefined && ![...adopted.values()].some((one) => one.job === job)) await this.#place.putAway(job);
+  }
+}
+
+/** So many trials at a time over all jobs of one call. */
+class Room {
+  #free: number;
+  readonly #waiting: { readonly need: number; readonly go: () => void }[] = [];
+
+  constructor(private readonly size: number) {
+    this.#free = size;
+  }
+
+  async take(wanted: number): Promise<void> {
+    const need = Math.min(wanted, this.size);
+    if (this.#waiting.length === 0 && this.#free >= need) {
+      this.#free -= need;
+      return;
+    }
+    await new Promise<void>((go) => this.#waiting.push({ need, go }));
+  }
+
+  give(wanted: number): void {
+    this.#free += Math.min(wanted, this.size);
+    for (let next = this.#waiting[0]; next !== undefined && this.#free >= next.need; next = this.#waiting[0]) {
+      this.#waiting.shift();
+      this.#free -= next.need;
+      next.go();
+    }
+  }
+}
+
+function isOfFolder(request: RolloutRequest): request is RolloutRequest<FolderTask> {
+  return request.task.kind === 'folder';
+}
+
+function notAFolder(task: string): Failure {
+  const what = 'this task is an entry of a prompt pack, and Harbor runs task folders';
+  return fail('config', what, `task ${task}`, 'set "backend": "chat"').failure;
+}

@@ -1,0 +1,79 @@
+import type { FolderTask } from '../../ports/task.ts';
+
+/** Where Harbor runs its trials: an environment type that it knows (`docker`, `daytona`, …), or a class as `module:Class`. */
+export type HarborEnvironment = { readonly type: string } | { readonly importPath: string };
+
+/** What does the tasks: an agent that Harbor knows, or a class as `module:Class`. */
+export type HarborAgent = { readonly name: string } | { readonly importPath: string };
+
+/** The model of the agent, as Harbor is told of it. */
+export type HarborModel = {
+  /** `provider/model`. */
+  readonly name: string;
+  /** As the agent reaches it; null = the provider's own. */
+  readonly baseUrl: string | null;
+  /** Name of the variable that holds the key, never its value; null = none is wanted. */
+  readonly keyName: string | null;
+  /** Harbor's name of the API that answers at `baseUrl`; null = the provider's. */
+  readonly apiFormat: string | null;
+};
+
+/** A file or folder of this machine that trials see, read-only. */
+export type HarborMount = { readonly source: string; readonly target: string };
+
+/** What the Harbor backend is made of. */
+export type HarborOptions = {
+  readonly sessionId: string;
+  /** Reward from which a rollout is a pass, 0…1. */
+  readonly passThreshold: number;
+  /** Tasks that will be asked for: `preflight` looks at each. */
+  readonly tasks: readonly FolderTask[];
+  /** Folder of the session for jobs, skills and what is known of them, absolute; made when it is needed. */
+  readonly dir: string;
+  /** The `harbor` program: a name on PATH or a path. */
+  readonly program: string;
+  readonly environment: HarborEnvironment;
+  readonly agent: HarborAgent;
+  readonly model: HarborModel | null;
+  /** Constructor arguments of the environment and of the agent, as Harbor's `kwargs`. */
+  readonly environmentKwargs: Readonly<Record<string, unknown>>;
+  readonly agentKwargs: Readonly<Record<string, unknown>>;
+  /** Variables of agents and verifiers, by name: their values are read by Harbor from its own environment. */
+  readonly env: readonly string[];
+  /** Variables of the agent alone, by name. */
+  readonly agentEnv: readonly string[];
+  /** Variables of the environment with their values: nothing secret. */
+  readonly environmentEnv: Readonly<Record<string, string>>;
+  readonly mounts: readonly HarborMount[];
+  /** Folders with classes of the user's own, absolute. */
+  readonly pythonPath: readonly string[];
+  /** Folders of other skills that stand beside the one under test, absolute. */
+  readonly otherSkills: readonly string[];
+  /** Seconds for the agent in place of the task's own limit; null = the task's. */
+  readonly agentSec: number | null;
+  /** For tasks that give the agent no limit. */
+  readonly defaultAgentSec: number;
+  /** Seconds for the setup of an agent in a trial; null = Harbor's own. */
+  readonly setupSec: number | null;
+  /** Trials at a time, where a call does not say. */
+  readonly concurrency: number;
+  /** Our own environment: only what Harbor needs is taken from it. */
+  readonly hostEnv: Readonly<Record<string, string | undefined>>;
+  /** How long Harbor may take to end its trials after a TERM; default 60 s. */
+  readonly patienceMs?: number;
+};
+
+/** An environment as people and versions name it. */
+export function environmentName(environment: HarborEnvironment): string {
+  return 'type' in environment ? environment.type : environment.importPath;
+}
+
+/** An agent as people and versions name it. */
+export function harborAgentName(agent: HarborAgent): string {
+  return 'name' in agent ? agent.name : agent.importPath;
+}
+
+/** Trials run in containers of this machine's Docker. */
+export function isDocker(environment: HarborEnvironment): boolean {
+  return 'type' in environment && environment.type === 'docker';
+}

@@ -1,0 +1,67 @@
+import type { RolloutReport, RolloutRequest } from '../../ports/rollouts.ts';
+import type { FolderTask } from '../../ports/task.ts';
+import { placesNamed } from '../trajectory.ts';
+import { type HarborOptions, harborAgentName } from './options.ts';
+import { judge, usageOf } from './outcome.ts';
+import type { LaidSkill } from './skills.ts';
+import type { TrialResult } from './trial.ts';
+import { evidenceOf } from './witness.ts';
+
+/** What comes of a trial that has ended, by all its files. `cancelled` = Harbor was told to end it. */
+export async function resultOf(
+  folder: string,
+  trial: TrialResult,
+  o: {
+    readonly request: RolloutRequest<FolderTask>;
+    /** Null: the no-skill arm. */
+    readonly laid: LaidSkill | null;
+    readonly planted: string | null;
+    readonly options: HarborOptions;
+    readonly versions: Readonly<Record<string, string>>;
+  },
+): Promise<RolloutReport> {
+  const { request, laid, planted, options, versions } = o;
+  const { key, skill, task } = request;
+  const agent = harborAgentName(options.agent);
+  const callsModel = options.model !== null;
+  const usage = usageOf(trial, callsModel);
+  const { witness, trajectory } = await evidenceOf(folder, trial, {
+    agent,
+    instruction: task.instruction,
+    skill,
+    laid,
+  });
+  const judged = judge(
+    trial,
+    { ...witness, planted },
+    { passThreshold: options.passThreshold, hasSkill: skill !== null, callsModel },
+  );
+  if (judged.kind === 'cancelled') return { kind: 'cancelled', key, usage };
+  if (judged.kind === 'failed') return { kind: 'failed', key, failure: judged.failure, usage };
+  const { exit } = judged;
+  const named = placesNamed([
+    { path: folder, name: '<trial>' },
+    { path: task.dir, name: '<task>' },
+  ]);
+  const outcome =
+    judged.outcome.status === 'scored' ? judged.outcome : { ...judged.outcome, detail: named(judged.outcome.detail) };
+  const seen = trial.agent_info?.version;
+  return {
+    kind: 'finished',
+    key,
+    result: {
+      outcome,
+      trajectory,
+      usage,
+      exit,
+      durationMs: durationOf(trial),
+      versions: seen === null || seen === undefined || seen === '' ? versions : { ...versions, [agent]: seen },
+    },
+  };
+}
+
+/** The trial's whole time, setup and removal included. */
+function durationOf({ started_at, finished_at }: TrialResult): number {
+  const ms = Date.parse(finished_at ?? '') - Date.parse(started_at ?? '');
+  return Number.isFinite(ms) && ms >= 0 ? ms : 0;
+}

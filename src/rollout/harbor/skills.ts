@@ -1,0 +1,59 @@
+import { createHash } from 'node:crypto';
+import { cp, mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { dirname, join, relative } from 'node:path';
+import { shortHash } from '../../ports/hash.ts';
+import type { MountedSkill } from '../../ports/rollouts.ts';
+
+/** A skill as Harbor is given it. */
+export type LaidSkill = {
+  /** A folder named as the skill: Harbor takes the folder's name for the skill's. */
+  readonly dir: string;
+  /** Harbor's digest of it, which stands in each trial's lock. */
+  readonly digest: string;
+};
+
+/** Lays a skill out for Harbor, once: its text beside the bundled files, below `root`. */
+export async function laySkill(skill: MountedSkill, root: string): Promise<LaidSkill> {
+  const place = join(root, shortHash(JSON.stringify([skill.hash, skill.name, skill.bundleDir])));
+  const dir = join(place, skill.name);
+  const digest = await skillDigest(dir).catch(() => null);
+  const text = await readFile(join(dir, 'SKILL.md'), 'utf8').catch(() => null);
+  if (digest !== null && text === skill.text) return { dir, digest };
+  const fresh = `${place}.new`;
+  await rm(fresh, { recursive: true, force: true });
+  const inside = join(fresh, skill.name);
+  await mkdir(inside, { recursive: true });
+  if (skill.bundleDir !== null) await cp(skill.bundleDir, inside, { recursive: true });
+  await writeFile(join(inside, 'SKILL.md'), skill.text);
+  await rm(place, { recursive: true, force: true });
+  await mkdir(dirname(place), { recursive: true });
+  await rename(fresh, place);
+  return { dir, digest: await skillDigest(dir) };
+}
+
+/** Harbor's digest of a skill's folder (`compute_skill_digest`): SHA-256 over each file's path and the SHA-256 of its bytes. */
+export async function skillDigest(dir: string): Promise<string> {
+  const found = await readdir(dir, { withFileTypes: true, recursive: true });
+  const files = found
+    .filter((entry) => entry.isFile())
+    .map((entry) => relative(dir, join(entry.parentPath, entry.name)));
+  const hash = createHash('sha256');
+  for (const file of files.sort(byParts)) {
+    const bytes = createHash('sha256')
+      .update(await readFile(join(dir, file)))
+      .digest('hex');
+    hash.update(`${file}\0${bytes}\0`);
+  }
+  return `sha256:${hash.digest('hex')}`;
+}
+
+/** As Python sorts paths: part by part, by code points. */
+function byParts(a: string, b: string): number {
+  const [left, right] = [a.split('/'), b.split('/')];
+  for (const [at, part] of left.entries()) {
+    const other = right[at];
+    if (other === undefined) return 1;
+    if (part !== other) return Buffer.compare(Buffer.from(part), Buffer.from(other));
+  }
+  return left.length - right.length;
+}
