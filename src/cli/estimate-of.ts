@@ -74,6 +74,7 @@ function targetOf(config: Config, model: Asked | null): Asked | null {
   switch (reach) {
     case 'itself':
     case 'gateway':
+    case 'direct':
       return model;
     case 'login':
       return { id: agentId(config), takesTools: false };
@@ -216,7 +217,7 @@ function targetGuess(
 ): RoleGuess {
   const prompt = promptSize(tasks);
   const seconds = config.timeouts.agentSec ?? 900;
-  if (config.backend === 'local') {
+  if (config.backend !== 'chat') {
     const { calls, characters, outputTokens } = agentGuess(config, [prompt + skill[0], prompt + skill[1]]);
     return {
       role: 'target',

@@ -21,7 +21,7 @@ export type EvalOverrides = readonly Override[];
 
 /** Keys that an eval has a use for, and those of a session’s splits. */
 const used =
-  /^(skill|pack|backend|agent|model|login|agentLimits|sandbox|preloads|optimize|seed|gate\.passThreshold|limits|workers|timeouts|allowUnsandboxed)(\.|$)/;
+  /^(skill|pack|backend|agent|model|login|agentLimits|sandbox|harbor|preloads|optimize|seed|gate\.passThreshold|limits|workers|timeouts|allowUnsandboxed)(\.|$)/;
 const usedForSplits = /^(splits|taskLimit)(\.|$)/;
 
 /**
@@ -70,7 +70,7 @@ export function evalConfig(
       '--base-url',
       'add --base-url with the one where it answers, such as http://localhost:8000/v1',
     );
-  if (config.backend === 'local' && config.agent === NO_AGENT)
+  if (config.backend !== 'chat' && config.agent === NO_AGENT)
     throw fail(
       'config',
       'task folders are done by an agent, and none is named',

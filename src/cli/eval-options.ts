@@ -13,7 +13,7 @@ export type EvalOptions = OverrideOptions & {
   readonly model?: string;
   readonly baseUrl?: string;
   readonly keyEnv?: string;
-  readonly backend?: 'local' | 'chat';
+  readonly backend?: string;
   readonly agent?: string;
   readonly workers?: number;
   readonly limitRollouts?: number;

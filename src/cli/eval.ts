@@ -91,7 +91,7 @@ export async function evaluateSkill(
     const { config, pack, created } = evaluation;
     const findings = await preflight([
       rollouts,
-      taskNotes(pack.tasks),
+      taskNotes(config, pack.tasks),
       ...created.arms.flatMap(({ text }) =>
         text === null ? [] : [skillCommands({ config, pack, skill: { text } }, preloadsIn(rollouts))],
       ),

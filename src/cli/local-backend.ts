@@ -1,6 +1,7 @@
 import { homedir } from 'node:os';
 import { basename, dirname, join, resolve } from 'node:path';
 import { agentName } from '../config/agent.ts';
+import { backendKind } from '../config/backend.ts';
 import { hostEnvironment } from '../config/environment.ts';
 import { modelSettings } from '../config/model.ts';
 import { namedVariables, type Preloads, wantsPreloads } from '../config/preloads.ts';
@@ -25,6 +26,7 @@ import { localProblems } from '../taskpack/check-local.ts';
 import { missingCommands } from '../taskpack/commands.ts';
 import { dockerfileCopies } from '../taskpack/dockerfile-copies.ts';
 import { exampleName } from './bundled.ts';
+import { harborMisfits } from './harbor-backend.ts';
 import { type Preloaded, type PreloadsFor, preloadsOf } from './preloads.ts';
 import { noteSecret } from './secrets.ts';
 
@@ -198,13 +200,16 @@ function agentSettings(
 
 /**
  * How an agent comes to its model: `gateway`: through it, with a key that is good for nothing else · `itself`: it calls the
- * model from this process · `login`: straight to its vendor, by a login of its own · `none`: it needs no model.
+ * model from this process · `login`: straight to its vendor, by a login of its own · `direct`: straight to the model, from
+ * where Harbor runs it, with its key · `none`: it needs no model.
  */
-export type Reach = 'gateway' | 'itself' | 'login' | 'none';
+export type Reach = 'gateway' | 'itself' | 'login' | 'direct' | 'none';
 
 /** Throws `config` when there is no such agent. */
 export function reachOf(config: Config): Reach {
-  if (config.backend === 'chat') return 'itself';
+  const kind = backendKind(config.backend);
+  if (kind === 'chat') return 'itself';
+  if (kind === 'harbor') return config.login === 'subscription' ? 'login' : config.model === null ? 'none' : 'direct';
   const { speaks, callsModel } = createLocalAgent(config.agent, agentSettings(config));
   if (callsModel) return 'itself';
   if (speaks === undefined || speaks.length === 0) return 'none';
@@ -226,8 +231,11 @@ export function learner(config: Config, toDo = 'optimize'): Preflight {
       if (name === CHAT_AGENT)
         return error(
           'task folders are done by an agent, and none is named',
-          `name one as "agent": ${localAgentNames.join(', ')}; or describe one of your own`,
+          backendKind(config.backend) === 'harbor'
+            ? 'name one of Harbor’s as "agent": `harbor agent list` has them'
+            : `name one as "agent": ${localAgentNames.join(', ')}; or describe one of your own`,
         );
+      if (backendKind(config.backend) === 'harbor') return harborMisfits(config, toDo);
       if (!createLocalAgent(config.agent, agentSettings(config)).takesSkill)
         return error(
           `the agent ${name} takes no skill, so there is nothing to ${toDo}`,

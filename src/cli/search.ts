@@ -114,7 +114,7 @@ async function searchOn(surface: Surface, o: SearchOptions, onStop: (left: Searc
     const findings = await preflight([
       rollouts,
       proposals,
-      taskNotes(session.pack.tasks),
+      taskNotes(session.config, session.pack.tasks),
       skillCommands(session, preloadsIn(rollouts)),
       learner(session.config),
       preloadsUsed(session.config, rollouts),

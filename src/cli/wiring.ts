@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
 import { resolve } from 'node:path';
+import { backendKind } from '../config/backend.ts';
 import { hostEnvironment } from '../config/environment.ts';
 import { modelName } from '../config/model.ts';
 import { nearest } from '../config/nearest.ts';
@@ -32,6 +33,7 @@ import { agentAsOptimizer } from './agent-as-optimizer.ts';
 import { exampleHas, exampleName, exampleText } from './bundled.ts';
 import { refuseSecrets } from './config-secrets.ts';
 import { type Bounded, roomOf, spentInEval, spentInSession } from './gateway.ts';
+import { harborBackend } from './harbor-backend.ts';
 import { localBackend, reachOf } from './local-backend.ts';
 import { type ModelMaker, modelMaker } from './models.ts';
 import { type Preloaded, standingVersions } from './preloads.ts';
@@ -186,7 +188,7 @@ async function wiredBackend(
 
 /** What rollouts are made for: a session or an eval. */
 type Measured = Pick<Session, 'config' | 'id' | 'pack'> & {
-  readonly paths?: { readonly workspaces: string };
+  readonly paths?: { readonly workspaces: string; readonly harbor: string };
   readonly skill?: Pick<Session['skill'], 'name' | 'files'>;
   readonly preloaded: Preloaded | null;
 };
@@ -217,7 +219,8 @@ async function backendOf(
     tempRoot: tmpdir(),
     defaultTimeoutSec: config.timeouts.agentSec ?? AGENT_TIMEOUT_SEC,
   };
-  switch (config.backend) {
+  const kind = backendKind(config.backend);
+  switch (kind) {
     case 'chat':
       if (model === null)
         throw fail(
@@ -248,8 +251,14 @@ async function backendOf(
           redact: redactor(),
         },
       );
+    case 'harbor':
+      return harborBackend(
+        { config, pack: session.pack, id: session.id, dir: session.paths?.harbor ?? '/nowhere' },
+        base,
+        { ...common, workers: workersOf(config) },
+      );
     default:
-      return config.backend satisfies never;
+      return kind satisfies never;
   }
 }
 
@@ -323,9 +332,10 @@ export async function preflight(parts: readonly Preflight[]): Promise<readonly F
 }
 
 /** Steps of the tasks' Dockerfiles that nobody executes here: the host is the image. */
-export function taskNotes(tasks: readonly Task[]): Preflight {
+export function taskNotes({ backend }: Pick<Config, 'backend'>, tasks: readonly Task[]): Preflight {
   return {
     async preflight() {
+      if (backend !== 'local') return [];
       const steps = (
         await Promise.all(
           folderTasks(tasks).map(async (t) =>

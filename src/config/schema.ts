@@ -2,6 +2,8 @@ import { z } from 'zod';
 import { editBudgetShape, gateRuleName, metricName } from '../events/shapes.ts';
 import { optimizedParts } from '../ports/edit.ts';
 import { agentConfig, agentLimits } from './agent.ts';
+import { backendConfig } from './backend.ts';
+import { harborConfig, noHarbor } from './harbor.ts';
 import { modelConfig } from './model.ts';
 import { preloadsConfig } from './preloads.ts';
 import { sandboxConfig } from './sandbox.ts';
@@ -46,10 +48,11 @@ export const configShape = z.strictObject({
     .describe(
       'a folder of tasks in Harbor’s format, or a prompt pack: a tasks.json or its folder; example:NAME is bundled',
     ),
-  backend: z
-    .enum(['local', 'chat'])
+  backend: backendConfig
     .default('local')
-    .describe('where rollouts run: local runs task folders, chat asks a model for the prompts of a pack'),
+    .describe(
+      'where rollouts run: local runs task folders, chat asks a model for the prompts of a pack; every other name is an environment of Harbor, such as docker or daytona',
+    ),
   agent: agentConfig
     .default('chat')
     .describe('what does the tasks: an agent by name, or one described here; on chat it is the model itself'),
@@ -67,6 +70,7 @@ export const configShape = z.strictObject({
     .default({ requests: null, tokens: null, usd: null })
     .describe('what one rollout of an agent may spend at its model'),
   sandbox: sandboxConfig.default(sandboxConfig.parse({})).describe('the walls around agents and verifiers on local'),
+  harbor: harborConfig.default(noHarbor).describe('what Harbor is told, where it runs the rollouts'),
   preloads: preloadsConfig
     .default(preloadsConfig.parse({}))
     .describe('what stands in a rollout beside the skill and the task'),

@@ -17,6 +17,7 @@ export function evalPaths(dir: string) {
     texts: join(hidden, 'texts'),
     workspaces: join(hidden, 'workspaces'),
     preloads: join(hidden, 'preloads'),
+    harbor: join(hidden, 'harbor'),
     /** What is read of the sources grows here, until it is known to be new. */
     next: join(hidden, 'next'),
   };

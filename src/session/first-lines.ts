@@ -1,4 +1,5 @@
 import { agentName } from '../config/agent.ts';
+import { noHarbor } from '../config/harbor.ts';
 import { checkConfig } from '../config/load.ts';
 import { modelIdentity, modelName } from '../config/model.ts';
 import { withoutPlaces } from '../config/preload-paths.ts';
@@ -64,15 +65,25 @@ export function environmentFingerprint(config: Config, bundle: string): string {
  * What surrounds an agent, as far as it is not as it is by default: sessions from before these keys keep their names.
  * What preloads bring, such as the bytes of another skill, stands in the versions of outcomes.
  */
-export function surroundingsOf({ login, agentLimits, sandbox, preloads }: Config): Readonly<Record<string, unknown>> {
+export function surroundingsOf({
+  login,
+  agentLimits,
+  sandbox,
+  preloads,
+  harbor,
+}: Config): Readonly<Record<string, unknown>> {
   const { kind: _kind, keepMb: _keep, ...walls } = sandbox;
   const { kind: _, keepMb: __, ...usual } = sandboxConfig.parse({});
-  const all = { login, agentLimits, walls, preloads: withoutPlaces(preloads) };
+  const { program: _program, pythonPath: _python, setupSec: _setup, mounts, ...told } = harbor;
+  const { program: _p, pythonPath: _py, setupSec: _s, mounts: _m, ...untold } = noHarbor;
+  const inHarbor = { ...told, mounts: mounts.map(({ target }) => target) };
+  const all = { login, agentLimits, walls, preloads: withoutPlaces(preloads), harbor: inHarbor };
   const byDefault: typeof all = {
     login: 'key',
     agentLimits: { requests: null, tokens: null, usd: null },
     walls: usual,
     preloads: noPreloads,
+    harbor: { ...untold, mounts: [] },
   };
   return Object.fromEntries(
     Object.entries(all).filter(

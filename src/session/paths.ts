@@ -21,6 +21,7 @@ export function sessionPaths(dir: string) {
     workspaces: join(hidden, 'workspaces'),
     /** What was built once for all rollouts. */
     preloads: join(hidden, 'preloads'),
+    harbor: join(hidden, 'harbor'),
   };
 }
 export type SessionPaths = ReturnType<typeof sessionPaths>;

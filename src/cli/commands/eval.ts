@@ -45,13 +45,11 @@ export function evalCommand(program: Command, context: CommandContext): void {
     )
     .option('--base-url <url>', 'where the model answers, such as http://localhost:8000/v1')
     .option('--key-env <name>', 'environment variable that holds its key; none: it wants no key')
-    .addOption(
-      new Option('--backend <name>', 'where rollouts run (default: by the kind of the pack)').choices([
-        'local',
-        'chat',
-      ]),
+    .option(
+      '--backend <name>',
+      'where rollouts run: local, chat, or an environment of Harbor such as docker (default: by the kind of the pack)',
     )
-    .option('--agent <name>', 'on local: what does the tasks, such as rehearsal')
+    .option('--agent <name>', 'what does the tasks, such as rehearsal or claude-code; on chat it is left out')
     .addOption(setOption())
     .addOption(cfgOption())
     .option('--workers <n>', 'rollouts at a time', count)

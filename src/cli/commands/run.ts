@@ -42,8 +42,9 @@ The config, with the defaults of what may be left out (paths are relative to the
   {
     "skill": "../my-skill",            a SKILL.md or its folder; read and copied, never changed
     "pack": "../my-tasks",             a folder of tasks in Harbor's format, or a prompt pack (tasks.json)
-    "backend": "local",                local runs task folders, chat asks a model for the prompts of a pack
-    "agent": "rehearsal",              on local: what does the tasks; on chat it is left out
+    "backend": "local",                local runs task folders, chat asks a model for the prompts of a pack; docker and
+                                       other environments of Harbor run task folders there
+    "agent": "rehearsal",              what does the tasks; on chat it is left out
     "model": null,                     on chat: "anthropic/claude-opus-4-8", or {"model": "openai-compatible/qwen3-8b",
                                        "baseUrl": "http://localhost:8000/v1"}; docs/config.md has all keys
     "optimizer": "rehearsal",          what proposes edits: a model as above, or "rehearsal" (reads rehearsal.json)

@@ -54,6 +54,7 @@ export async function makeHarborBench(more: Partial<HarborOptions> = {}): Promis
     environmentEnv: {},
     mounts: [],
     pythonPath: [fixtures],
+    python: {},
     otherSkills: [],
     agentSec: null,
     defaultAgentSec: 60,

@@ -1,5 +1,6 @@
 import { backendKeys } from './environments.ts';
 import { environmentName, type HarborOptions } from './options.ts';
+import { pythonPathOf } from './python-files.ts';
 
 /** What Docker's client, Python and a proxy need of the host; nothing of it holds a key. */
 const taken: readonly string[] = [
@@ -38,9 +39,11 @@ export function harborEnvironment(o: HarborOptions): Readonly<Record<string, str
   const entries = Object.entries(o.hostEnv).flatMap(([name, value]) =>
     value !== undefined && (named.has(name) || takenByPrefix.test(name)) ? [[name, value] as const] : [],
   );
+  const pythonPath = pythonPathOf(o);
   return {
     ...Object.fromEntries(entries),
-    ...(o.pythonPath.length === 0 ? {} : { PYTHONPATH: o.pythonPath.join(':') }),
+    ...(pythonPath.length === 0 ? {} : { PYTHONPATH: pythonPath.join(':') }),
+    PYTHONDONTWRITEBYTECODE: '1',
     HARBOR_TELEMETRY: 'off',
     LITELLM_LOCAL_MODEL_COST_MAP: 'True',
     PYTHONUTF8: '1',

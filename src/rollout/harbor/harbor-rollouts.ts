@@ -15,6 +15,7 @@ import { sweepDocker } from './leftovers.ts';
 import { type HarborOptions, isDocker } from './options.ts';
 import { performJob } from './perform-job.ts';
 import { harborPreflight } from './preflight.ts';
+import { layPython } from './python-files.ts';
 import { resultOf } from './result.ts';
 import { laySkill } from './skills.ts';
 import type { TrialResult } from './trial.ts';
@@ -99,6 +100,7 @@ export class HarborRollouts implements Rollouts {
     }
     if (fresh.length === 0) return;
     await mkdir(this.#o.dir, { recursive: true });
+    await layPython(this.#o);
     yield* this.#perform(jobsOf(fresh, this.#o.sessionId), versions, options);
   }
 

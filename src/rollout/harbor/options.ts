@@ -3,8 +3,8 @@ import type { FolderTask } from '../../ports/task.ts';
 /** Where Harbor runs its trials: an environment type that it knows (`docker`, `daytona`, …), or a class as `module:Class`. */
 export type HarborEnvironment = { readonly type: string } | { readonly importPath: string };
 
-/** What does the tasks: an agent that Harbor knows, or a class as `module:Class`. */
-export type HarborAgent = { readonly name: string } | { readonly importPath: string };
+/** What does the tasks: an agent that Harbor knows, or a class as `module:Class`, perhaps `called` by a shorter name. */
+export type HarborAgent = { readonly name: string } | { readonly importPath: string; readonly called?: string };
 
 /** The model of the agent, as Harbor is told of it. */
 export type HarborModel = {
@@ -47,6 +47,8 @@ export type HarborOptions = {
   readonly mounts: readonly HarborMount[];
   /** Folders with classes of the user's own, absolute. */
   readonly pythonPath: readonly string[];
+  /** Python files of this program, by name: laid into a folder of the session's that Harbor finds them in. */
+  readonly python: Readonly<Record<string, string>>;
   /** Folders of other skills that stand beside the one under test, absolute. */
   readonly otherSkills: readonly string[];
   /** Seconds for the agent in place of the task's own limit; null = the task's. */
@@ -70,7 +72,7 @@ export function environmentName(environment: HarborEnvironment): string {
 
 /** An agent as people and versions name it. */
 export function harborAgentName(agent: HarborAgent): string {
-  return 'name' in agent ? agent.name : agent.importPath;
+  return 'name' in agent ? agent.name : (agent.called ?? agent.importPath);
 }
 
 /** Trials run in containers of this machine's Docker. */
