@@ -1,4 +1,5 @@
 import { backendKeys } from './environments.ts';
+import { NO_KEY, noKeyValue } from './harbor-model.ts';
 import { environmentName, type HarborOptions } from './options.ts';
 import { pythonPathOf } from './python-files.ts';
 
@@ -44,6 +45,7 @@ export function harborEnvironment(o: HarborOptions): Readonly<Record<string, str
     ...Object.fromEntries(entries),
     ...(pythonPath.length === 0 ? {} : { PYTHONPATH: pythonPath.join(':') }),
     PYTHONDONTWRITEBYTECODE: '1',
+    ...(o.model?.keyName === NO_KEY ? { [NO_KEY]: noKeyValue } : {}),
     HARBOR_TELEMETRY: 'off',
     LITELLM_LOCAL_MODEL_COST_MAP: 'True',
     PYTHONUTF8: '1',
