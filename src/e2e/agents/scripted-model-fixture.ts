@@ -31,13 +31,16 @@ export type ScriptedRequest = {
  */
 export class ScriptedModel {
   play: ScriptedPlay | ((turn: ScriptedTurn) => ScriptedAnswer) = 'obey';
-  fault: ScriptedFault | null = null;
+  fault: ScriptedFault | null | ((turn: ScriptedTurn) => ScriptedFault | null) = null;
   /** So long it thinks before each answer to an agent, in milliseconds. */
   thinkingMs = 0;
   /** Requests of agents, in the order of their arrival: all but the short call before a session. */
   readonly asked: ScriptedRequest[] = [];
   #server: Server | null = null;
   #port = 0;
+
+  /** `host`: an address of this machine, where it listens. */
+  constructor(private readonly host = '127.0.0.1') {}
 
   /** Starts to listen, on the same port as before. */
   async start(): Promise<void> {
@@ -46,7 +49,7 @@ export class ScriptedModel {
     });
     await new Promise<void>((resolve, reject) => {
       server.once('error', reject);
-      server.listen(this.#port, '127.0.0.1', resolve);
+      server.listen(this.#port, this.host, resolve);
     });
     this.#port = (server.address() as AddressInfo).port;
     this.#server = server;
@@ -61,8 +64,12 @@ export class ScriptedModel {
     await new Promise<void>((resolve) => server.close(() => resolve()));
   }
 
+  get port(): number {
+    return this.#port;
+  }
+
   get url(): string {
-    return `http://127.0.0.1:${this.#port}`;
+    return `http://${this.host}:${this.#port}`;
   }
 
   /** Tokens of all that agents asked and were answered, as the server counts them. */
@@ -80,7 +87,7 @@ export class ScriptedModel {
       return;
     }
     const turn = scriptedTurn(protocol, fields(JSON.parse(body || '{}')), path);
-    const fault = turn.tools.length === 0 ? null : this.fault;
+    const fault = turn.tools.length === 0 ? null : typeof this.fault === 'function' ? this.fault(turn) : this.fault;
     const isCheck = turn.system.includes(ROUND_TRIP_SYSTEM);
     const answer = scriptedAnswer(this.play, turn);
     const usage = { input: tokensOf(body), output: tokensOf(`${answer.text}${JSON.stringify(answer.call?.input)}`) };

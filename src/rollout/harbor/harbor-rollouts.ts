@@ -51,7 +51,8 @@ export class HarborRollouts implements Rollouts {
 
   async versions(): Promise<Readonly<Record<string, string>>> {
     this.#version ??= (await harborVersion(this.#o)) ?? 'missing';
-    return { harbor: this.#version };
+    const { mounted } = this.#o;
+    return { harbor: this.#version, ...(mounted === undefined ? {} : { [mounted.agent]: mounted.version }) };
   }
 
   /** Ends Harbor processes of an earlier process of this session, then what their trials left. */

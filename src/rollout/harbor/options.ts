@@ -1,4 +1,5 @@
 import type { FolderTask } from '../../ports/task.ts';
+import type { MountedAgent } from './agent-mounts.ts';
 
 /** Where Harbor runs its trials: an environment type that it knows (`docker`, `daytona`, …), or a class as `module:Class`. */
 export type HarborEnvironment = { readonly type: string } | { readonly importPath: string };
@@ -61,6 +62,8 @@ export type HarborOptions = {
   readonly concurrency: number;
   /** Our own environment: only what Harbor needs is taken from it. */
   readonly hostEnv: Readonly<Record<string, string | undefined>>;
+  /** The agent's CLI of this machine that trials are shown (`withHostAgent`); absent = Harbor installs its own. */
+  readonly mounted?: MountedAgent;
   /** How long Harbor may take to end its trials after a TERM; default 60 s. */
   readonly patienceMs?: number;
 };

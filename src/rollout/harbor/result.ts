@@ -1,6 +1,8 @@
+import { unscored } from '../../ports/outcome.ts';
 import type { RolloutReport, RolloutRequest } from '../../ports/rollouts.ts';
 import type { FolderTask } from '../../ports/task.ts';
 import { placesNamed } from '../trajectory.ts';
+import { mountTrouble } from './agent-mounts.ts';
 import { type HarborOptions, harborAgentName } from './options.ts';
 import { judge, usageOf } from './outcome.ts';
 import type { LaidSkill } from './skills.ts';
@@ -38,13 +40,14 @@ export async function resultOf(
   );
   if (judged.kind === 'cancelled') return { kind: 'cancelled', key, usage };
   if (judged.kind === 'failed') return { kind: 'failed', key, failure: judged.failure, usage };
+  const mount = hasBegun(trial) ? mountTrouble(options.mounted, trial.agent_info?.version) : null;
   const { exit } = judged;
   const named = placesNamed([
     { path: folder, name: '<trial>' },
     { path: task.dir, name: '<task>' },
   ]);
   const outcome =
-    judged.outcome.status === 'scored' ? judged.outcome : { ...judged.outcome, detail: named(judged.outcome.detail) };
+    mount !== null ? unscored('agent-setup', mount) : judged.outcome.status === 'scored' ? judged.outcome : { ...judged.outcome, detail: named(judged.outcome.detail) };
   const seen = trial.agent_info?.version;
   return {
     kind: 'finished',
@@ -58,6 +61,11 @@ export async function resultOf(
       versions: seen === null || seen === undefined || seen === '' ? versions : { ...versions, [agent]: seen },
     },
   };
+}
+
+/** The agent was set up: Harbor asked for its version. */
+function hasBegun({ agent_execution }: TrialResult): boolean {
+  return agent_execution !== null && agent_execution !== undefined;
 }
 
 /** The trial's whole time, setup and removal included. */

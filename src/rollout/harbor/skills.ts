@@ -12,9 +12,20 @@ export type LaidSkill = {
   readonly digest: string;
 };
 
+/** Layings under way, by their place: jobs that begin side by side have skills in common. */
+const laying = new Map<string, Promise<LaidSkill>>();
+
 /** Lays a skill out for Harbor, once: its text beside the bundled files, below `root`. */
-export async function laySkill(skill: MountedSkill, root: string): Promise<LaidSkill> {
+export function laySkill(skill: MountedSkill, root: string): Promise<LaidSkill> {
   const place = join(root, shortHash(JSON.stringify([skill.hash, skill.name, skill.bundleDir])));
+  const known = laying.get(place);
+  if (known !== undefined) return known;
+  const fresh = layAt(place, skill).finally(() => laying.delete(place));
+  laying.set(place, fresh);
+  return fresh;
+}
+
+async function layAt(place: string, skill: MountedSkill): Promise<LaidSkill> {
   const dir = join(place, skill.name);
   const digest = await skillDigest(dir).catch(() => null);
   const text = await readFile(join(dir, 'SKILL.md'), 'utf8').catch(() => null);
