@@ -60,7 +60,10 @@ export async function withHostAgent(
   const said = await cli.askVersion().catch((error: Error) => ({ kind: 'none' as const, why: error.message }));
   if (said.kind === 'none') return refuse(said.why, `${installation(kind)}; or ${without}`, program.path);
   if (!(await takesSkipInstall(o, name)))
-    return refuse(`this Harbor installs ${name} whatever is there`, `update it: \`uv tool upgrade harbor\`; or ${without}`);
+    return refuse(
+      `this Harbor installs ${name} whatever is there`,
+      `update it: \`uv tool upgrade harbor\`; or ${without}`,
+    );
   const bin = 'importPath' in o.environment ? ownBin : systemBin;
   const parts = [await partsOf(kind, program, bin, o.dir)];
   for (const other of kind.alsoNeeds) {
@@ -171,7 +174,10 @@ function vendoredBinary(launcher: string, program: string): { readonly root: str
   const own = dirname(dirname(launcher));
   const scope = dirname(own);
   const system = `${process.platform}-${process.arch}`;
-  const packages = [join(scope, `${basename(own)}-${system}`), join(own, 'node_modules', basename(scope), `${basename(own)}-${system}`)];
+  const packages = [
+    join(scope, `${basename(own)}-${system}`),
+    join(own, 'node_modules', basename(scope), `${basename(own)}-${system}`),
+  ];
   for (const folder of packages) {
     const vendor = join(folder, 'vendor');
     for (const triple of existsSync(vendor) ? readdirSync(vendor).sort() : []) {
@@ -190,7 +196,9 @@ async function script(words: readonly string[], dir: string, lib: string | null 
     '#!/bin/sh',
     ...(lib === null
       ? []
-      : [`"${first}" --version > /dev/null 2>&1 || export LD_LIBRARY_PATH="${lib}\${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}"`]),
+      : [
+          `"${first}" --version > /dev/null 2>&1 || export LD_LIBRARY_PATH="${lib}\${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}"`,
+        ]),
     `exec ${words.map((word) => `"${word}"`).join(' ')} "$@"`,
   ];
   const text = `${lines.join('\n')}\n`;

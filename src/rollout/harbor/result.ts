@@ -47,7 +47,11 @@ export async function resultOf(
     { path: task.dir, name: '<task>' },
   ]);
   const outcome =
-    mount !== null ? unscored('agent-setup', mount) : judged.outcome.status === 'scored' ? judged.outcome : { ...judged.outcome, detail: named(judged.outcome.detail) };
+    mount !== null
+      ? unscored('agent-setup', mount)
+      : judged.outcome.status === 'scored'
+        ? judged.outcome
+        : { ...judged.outcome, detail: named(judged.outcome.detail) };
   const seen = trial.agent_info?.version;
   return {
     kind: 'finished',

@@ -29,7 +29,15 @@ describe.each(agents.map((agent) => [agent]))('%s in a container', (name) => {
       await make('silent', 'FAULT hang', 25),
     ];
     const reports = await rollOut(bench, [obeys, ignores, ...outages], [obeys]);
-    console.info(name, Object.fromEntries([...reports].map(([key, report]) => [key, JSON.stringify(report.kind === 'finished' ? { ...report.result, trajectory: undefined } : report)])));
+    console.info(
+      name,
+      Object.fromEntries(
+        [...reports].map(([key, report]) => [
+          key,
+          JSON.stringify(report.kind === 'finished' ? { ...report.result, trajectory: undefined } : report),
+        ]),
+      ),
+    );
     const said = Object.fromEntries([...reports].map(([key, report]) => [key, told(report)]));
     expect(said).toMatchObject({
       obeys: 'scored 1 read true',
@@ -39,7 +47,9 @@ describe.each(agents.map((agent) => [agent]))('%s in a container', (name) => {
     for (const { id } of outages) expect(said[id]).toMatch(/^(unscored provider-|failed (auth|quota)$)/);
     const found = reports.get('obeys');
     const version = bench.options.mounted?.version ?? '';
-    expect(found).toMatchObject({ result: { versions: { [name]: version }, trajectory: { finalText: 'WIDGET-DONE' } } });
+    expect(found).toMatchObject({
+      result: { versions: { [name]: version }, trajectory: { finalText: 'WIDGET-DONE' } },
+    });
     expect(await bench.backend.versions()).toMatchObject({ [name]: version });
     expect(await bench.leftovers()).toEqual([]);
   }, 280_000);
