@@ -1,34 +1,13 @@
 import type { Reading } from '../ports/outcome.ts';
-import { plain, textsOf } from './request-texts.ts';
+import { distinctiveChars, distinctiveLines, linesForProof, plain } from '../skill/distinctive.ts';
+import { textsOf } from './request-texts.ts';
 
 /** Agents cut long descriptions: a beginning of this length says enough. */
 const descriptionChars = 60;
 /** What is shorter stands in any text. */
 const leastChars = 10;
-/** Lines of this length and more are taken for the body's own. */
-const distinctiveChars = 24;
-/** Read tools cut long lines. */
-const mostChars = 200;
-const mostLines = 64;
 /** So many distinctive lines in the first request are the body itself: the agent shows it without being asked. */
 const wholeBodyLines = 3;
-/** Of a body with so many distinctive lines two have to be found: a single line of code stands in many a file. */
-const manyLines = 4;
-
-/** The lines of a body by which it is known. Of a long one they come from all its parts: agents show a part at a time. */
-function distinctive(body: string): readonly string[] {
-  const lines = [...new Set(body.split(/\r\n|\r|\n/).map(plain))].filter((line) => line.length >= leastChars);
-  const long = lines.filter((line) => line.length >= distinctiveChars);
-  const known = long.length > 0 ? long : lines;
-  const ofPart = Math.max(1, Math.ceil(known.length / mostLines));
-  const parts = Array.from({ length: Math.ceil(known.length / ofPart) }, (_, i) =>
-    known.slice(i * ofPart, (i + 1) * ofPart),
-  );
-  return parts
-    .flatMap((part) => part.reduce((longest, line) => (line.length > longest.length ? line : longest)))
-    .map((line) => line.slice(0, mostChars).trimEnd());
-}
-
 /**
  * What the requests of a rollout say about its skill. *Visible*: the description stands in the first request with tools,
  * without any in the first that has it. *Read*: a distinctive line of the body, which was not in that request nor in one
@@ -46,7 +25,7 @@ export class ReadingProof {
   constructor(skill: { readonly description: string; readonly body: string } | null) {
     const description = plain(skill?.description ?? '');
     this.#description = description.length < leastChars ? '' : description.slice(0, descriptionChars).trimEnd();
-    this.#lines = skill === null ? [] : distinctive(skill.body);
+    this.#lines = skill === null ? [] : distinctiveLines(skill.body);
   }
 
   /** Null = no request could tell, or it can't be told of this skill. */
@@ -74,7 +53,7 @@ export class ReadingProof {
   }
 
   #go(found: readonly string[], written: string): void {
-    const need = this.#lines.length >= manyLines ? 2 : 1;
+    const need = linesForProof(this.#lines);
     this.#without(this.#lines.filter((line) => written.includes(line)));
     if (found.filter((line) => this.#lines.includes(line)).length >= need) this.#read = true;
     else if (this.#lines.length === 0) this.#read = null;

@@ -1,4 +1,5 @@
 import type { Protocol } from '../ports/gateway.ts';
+import { plain } from '../skill/distinctive.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 const fields = (value: unknown): Fields => (typeof value === 'object' && value !== null ? (value as Fields) : {});
@@ -53,29 +54,4 @@ export function textsOf(body: unknown): { readonly shown: string; readonly writt
   };
   walk(body, found.shown);
   return { shown: plain(found.shown.join('\n')), written: plain(found.written.join('\n')) };
-}
-
-const escapes: Readonly<Record<string, string>> = {
-  lt: '<',
-  gt: '>',
-  quot: '"',
-  apos: "'",
-  '#39': "'",
-  '#x27': "'",
-  '#34': '"',
-};
-
-/**
- * A text in the one form in which texts are compared: as it is before it is written into JSON (once or more often), or
- * into XML, and with every run of blanks as one.
- */
-export function plain(text: string): string {
-  return text
-    .replace(/\\+u([0-9a-fA-F]{4})/g, (_whole, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)))
-    .replace(/\\+[nrtf]/g, ' ')
-    .replace(/\\+/g, '')
-    .replace(/&(?:amp;)*(lt|gt|quot|apos|#39|#x27|#34);/g, (_whole, name: string) => escapes[name] ?? '')
-    .replace(/&(?:amp;)+/g, '&')
-    .replace(/\s+/g, ' ')
-    .trim();
 }

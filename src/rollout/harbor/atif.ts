@@ -31,19 +31,22 @@ const trajectory = z.object({ steps: z.array(step).min(1) });
 /** What an agent did, as Harbor's own format of trajectories (ATIF 1.x) tells it. */
 export type AtifReading = { readonly steps: readonly TrajectoryStep[]; readonly finalText: string };
 
-/** Reads `agent/trajectory.json`; null = it is not there whole, or in no form that is known. */
+/**
+ * Reads `agent/trajectory.json`; null = it is not there whole, or in no form that is known. What stands before the agent's
+ * first step is what it was told at its start: its system's words and the instruction, which are no steps of its own. The
+ * format has no place for exit codes.
+ */
 export function readAtif(text: string): AtifReading | null {
-  let value: unknown;
   try {
-    value = JSON.parse(text);
+    const read = trajectory.safeParse(JSON.parse(text));
+    if (!read.success) return null;
+    const from = read.data.steps.findIndex(({ source }) => source === 'agent');
+    const steps = from < 0 ? [] : read.data.steps.slice(from).flatMap(stepsOf);
+    const last = steps.at(-1);
+    return { steps, finalText: last?.kind === 'message' && last.role === 'agent' ? last.text : '' };
   } catch {
     return null;
   }
-  const read = trajectory.safeParse(value);
-  if (!read.success) return null;
-  const steps = read.data.steps.flatMap(stepsOf);
-  const last = steps.findLast((one) => one.kind === 'message' && one.role === 'agent');
-  return { steps, finalText: last?.kind === 'message' ? last.text : '' };
 }
 
 function stepsOf(one: z.output<typeof step>): readonly TrajectoryStep[] {

@@ -9,10 +9,7 @@ import { markName } from '../local/environment.ts';
 import type { CheckBench, CheckTask } from '../self-checks.ts';
 import { HarborRollouts } from './harbor-rollouts.ts';
 import type { HarborOptions } from './options.ts';
-
-/** Harbor's own environment classes of the tests: trials in bubblewrap on this machine, without a container. */
-export const localEnvironment = { importPath: 'harbor_local_env:LocalEnvironment' } as const;
-export const fixtures = join(import.meta.dir, 'fixtures');
+import { harborOptions, harborTask } from './options-fixture.ts';
 
 export type HarborBench = Omit<CheckBench, 'task'> & {
   readonly backend: HarborRollouts;
@@ -38,32 +35,12 @@ export async function makeHarborBench(more: Partial<HarborOptions> = {}): Promis
   const secret = `sk-secret-${number}`;
   const temp = join(folder, 'tmp');
   mkdirSync(temp);
-  const options: HarborOptions = {
+  const options = harborOptions({
     sessionId,
-    passThreshold: 1,
-    tasks: [],
     dir: join(folder, 'harbor'),
-    program: 'harbor',
-    environment: localEnvironment,
-    agent: { importPath: 'self_check_agent:SelfCheckAgent' },
-    model: null,
-    environmentKwargs: {},
-    agentKwargs: {},
-    env: [],
-    agentEnv: [],
-    environmentEnv: {},
-    mounts: [],
-    pythonPath: [fixtures],
-    python: {},
-    otherSkills: [],
-    agentSec: null,
-    defaultAgentSec: 60,
-    setupSec: null,
-    concurrency: 4,
     hostEnv: { ...process.env, TMPDIR: temp, SOME_API_KEY: secret },
-    patienceMs: 20_000,
     ...more,
-  };
+  });
   const backend = new HarborRollouts(options);
   const mark = { name: markName, match: 'prefix', value: `${sessionId}/` } as const;
   let count = 0;
@@ -88,21 +65,13 @@ export async function makeHarborBench(more: Partial<HarborOptions> = {}): Promis
           '',
         ].join('\n'),
       });
-      return {
-        kind: 'folder',
+      return harborTask({
         id,
         dir,
-        hash: sha256(id),
         instruction: files.instruction,
-        instructionHash: sha256(files.instruction),
         agentTimeoutSec: files.agentTimeoutSec ?? null,
-        shouldTrigger: null,
         verifierTimeoutSec: files.verifierTimeoutSec ?? 60,
-        workdir: '/app',
-        commands: [],
-        env: { environment: {}, verifier: {}, solution: {} },
-        hasSolution: false,
-      };
+      });
     },
     async skill(text, bundled): Promise<MountedSkill> {
       const bundleDir = mkdtempSync(join(folder, 'bundle-'));

@@ -99,7 +99,7 @@ export async function* performJob(job: Job, c: JobContext): AsyncGenerator<Rollo
       await Promise.race([done, new Promise((resolve) => setTimeout(resolve, lookMs))]);
     }
     const end = await running;
-    const why = stop.signal.aborted || left.size === 0 ? null : abortFailure(end, name, place.folderOf(name));
+    const why = stop.signal.aborted || left.size === 0 ? null : await abortFailure(end, { name, folder: place.folderOf(name), tasks: job.tasks });
     for (const request of left.values())
       yield isGivenUp(request, c.signal) || why === null
         ? { kind: 'cancelled', key: request.key }

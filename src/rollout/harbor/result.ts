@@ -30,6 +30,7 @@ export async function resultOf(
   const { witness, trajectory } = await evidenceOf(folder, trial, {
     agent,
     instruction: task.instruction,
+    task: task.dir,
     skill,
     laid,
   });

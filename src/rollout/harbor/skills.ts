@@ -1,8 +1,10 @@
 import { createHash } from 'node:crypto';
 import { cp, mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname, join, relative } from 'node:path';
+import { z } from 'zod';
 import { shortHash } from '../../ports/hash.ts';
 import type { MountedSkill } from '../../ports/rollouts.ts';
+import { readOutput } from '../agents/cli/output-file.ts';
 
 /** A skill as Harbor is given it. */
 export type LaidSkill = {
@@ -67,4 +69,16 @@ function byParts(a: string, b: string): number {
     if (part !== other) return Buffer.compare(Buffer.from(part), Buffer.from(other));
   }
   return left.length - right.length;
+}
+
+const lock = z.object({ skills: z.array(z.object({ digest: z.string() })).nullish() });
+
+/** Does a trial's lock name the skill under test, byte for byte? Null = it says nothing of skills. */
+export async function isInjected(trial: string, { digest }: LaidSkill): Promise<boolean | null> {
+  try {
+    const { skills } = lock.parse(JSON.parse(await readOutput(join(trial, 'lock.json'))));
+    return skills == null ? null : skills.some((skill) => skill.digest === digest);
+  } catch {
+    return null;
+  }
 }

@@ -1,104 +1,131 @@
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { z } from 'zod';
 import type { Reading } from '../../ports/outcome.ts';
 import type { MountedSkill } from '../../ports/rollouts.ts';
 import type { Trajectory, TrajectoryStep } from '../../ports/trajectory.ts';
-import type { CliReading, CliTrouble } from '../agents/cli/cli-kind.ts';
+import type { CliKind, CliReading, CliTrouble } from '../agents/cli/cli-kind.ts';
 import { cliKinds } from '../agents/cli/kinds.ts';
 import { readOutput } from '../agents/cli/output-file.ts';
-import { normalizedTrajectory, type RawTrajectory } from '../trajectory.ts';
+import { normalizedTrajectory } from '../trajectory.ts';
 import { readAtif } from './atif.ts';
 import type { Witness } from './outcome.ts';
-import type { LaidSkill } from './skills.ts';
-import type { TrialResult } from './trial.ts';
+import { readInSteps } from './reading.ts';
+import { isInjected, type LaidSkill } from './skills.ts';
+import { partsOf, type TrialPart, type TrialResult } from './trial.ts';
 
 /** What the files of a trial say beside its result: what the agent did, whether it read the skill, what stopped it. */
 export type Evidence = { readonly witness: Omit<Witness, 'planted'>; readonly trajectory: Trajectory };
 
+type EvidenceOptions = {
+  /** The agent as it was asked for; Harbor tells the name of what it runs. */
+  readonly agent: string;
+  readonly instruction: string;
+  /** Folder of the task. */
+  readonly task: string;
+  readonly skill: MountedSkill | null;
+  readonly laid: LaidSkill | null;
+};
+
 /** Reads a finished trial's folder. Files that are not there, or not whole, say nothing. */
-export async function evidenceOf(
-  folder: string,
-  trial: TrialResult,
-  o: {
-    readonly agent: string;
-    readonly instruction: string;
-    readonly skill: MountedSkill | null;
-    readonly laid: LaidSkill | null;
-  },
-): Promise<Evidence> {
-  const steps = trial.step_results?.map((step) => step.step_name ?? '').filter(isFolderName) ?? [];
-  const places = steps.length === 0 ? [folder] : steps.map((name) => join(folder, 'steps', name));
-  const parts = await Promise.all(places.map((place) => partOf(place, o)));
-  const own = parts.flatMap((part) => part.steps);
-  const raw: RawTrajectory = {
-    agent: o.agent,
-    steps:
-      own[0]?.kind === 'message' && own[0].role !== 'agent'
-        ? own
-        : [{ kind: 'message', role: 'user', text: o.instruction }, ...own],
-    finalText: parts.findLast((part) => part.finalText !== '')?.finalText ?? '',
-    verifierOutput:
-      parts
-        .map((part) => part.verifierOutput ?? '')
-        .join('\n')
-        .trim() || null,
-  };
-  const told = trial.agent_result?.metadata?.skillopt_read;
+export async function evidenceOf(folder: string, trial: TrialResult, o: EvidenceOptions): Promise<Evidence> {
+  const agent = trial.agent_info?.name ?? o.agent;
+  const kind = cliKinds.find(({ name }) => name === agent) ?? null;
+  const parts = await Promise.all(
+    partsOf(trial).map((part) => {
+      const { step_name: step } = part;
+      return isFolderName(step) ? seenIn(join(folder, 'steps', step), part, kind, o) : seenIn(folder, part, kind, o);
+    }),
+  );
+  const outputs = parts.flatMap(({ verifierOutput }) => verifierOutput ?? []);
   return {
-    trajectory: normalizedTrajectory(raw, []),
+    trajectory: normalizedTrajectory(
+      {
+        agent,
+        steps: [{ kind: 'message', role: 'user', text: o.instruction }, ...parts.flatMap(({ steps }) => steps)],
+        finalText: parts.findLast(({ finalText }) => finalText !== '')?.finalText ?? '',
+        verifierOutput: outputs.length === 0 ? null : outputs.join('\n'),
+      },
+      [
+        { path: folder, name: '<trial>' },
+        { path: o.task, name: '<task>' },
+      ],
+    ),
     witness: {
-      read: o.skill === null ? null : typeof told === 'boolean' ? told : anyRead(parts.map((part) => part.read)),
-      trouble: parts.findLast((part) => part.trouble !== null)?.trouble ?? null,
-      acted: parts.some((part) => part.acted === true)
-        ? true
-        : parts.every((part) => part.acted === null)
-          ? null
-          : false,
+      read: o.skill === null ? null : readByAny(parts.map(({ read }) => read)),
+      trouble: worst(parts.flatMap(({ trouble }) => trouble ?? [])),
+      acted: parts.some(({ steps }) => steps.length > 0) || null,
       injected: o.laid === null ? null : await isInjected(folder, o.laid),
     },
   };
 }
 
-type Part = {
+type Seen = {
   readonly steps: readonly TrajectoryStep[];
   readonly finalText: string;
   readonly read: Reading;
   readonly trouble: CliTrouble | null;
-  readonly acted: boolean | null;
   readonly verifierOutput: string | null;
 };
 
-async function partOf(
+/**
+ * What one run of the agent left. The log of an agent that is known is read as everywhere else in this program: its
+ * trajectory in Harbor's format says less (no exit codes) and mixes notes of its own into what tools gave. That one speaks
+ * for all other agents, and where there is no log.
+ */
+async function seenIn(
   place: string,
-  o: { readonly agent: string; readonly skill: MountedSkill | null },
-): Promise<Part> {
+  part: TrialPart,
+  kind: CliKind | null,
+  { skill }: Pick<EvidenceOptions, 'skill'>,
+): Promise<Seen> {
   const logs = join(place, 'agent');
-  const kind = cliKinds.find(({ name }) => name === o.agent);
-  const log = kind === undefined ? null : await textOf(join(logs, `${kind.name}.txt`));
-  const said: CliReading | null =
-    kind === undefined || log === null
-      ? null
-      : kind.parse({ stdout: log, stderr: '', skillName: o.skill?.name ?? null });
-  const atifText = await textOf(join(logs, 'trajectory.json'));
-  const atif = atifText === null ? null : readAtif(atifText);
-  const plain = said === null && atif === null ? await notesOf(logs) : [];
-  const steps = atif?.steps ?? said?.steps ?? plain;
+  const said = kind === null ? null : await saidIn(join(logs, `${kind.name}.txt`), kind, skill);
+  const byLog = said !== null && said.steps.length > 0 ? said : null;
+  const atif = byLog === null ? readAtif((await textOf(join(logs, 'trajectory.json'))) ?? '') : null;
+  const steps = byLog?.steps ?? atif?.steps ?? (kind === null ? await notesOf(logs) : []);
+  const told = part.agent_result?.metadata?.skillopt_read;
+  const shown = skill === null || atif === null ? null : readInSteps(steps, skill.text);
+  const trouble = said === null ? null : troubleIn(said, part);
   return {
-    steps,
+    steps:
+      trouble?.kind === 'limit'
+        ? [...steps, { kind: 'note', text: `It stopped at a limit: ${trouble.detail}` }]
+        : steps,
     finalText: said?.finalText || atif?.finalText || '',
-    read: said?.read ?? null,
-    trouble: said?.trouble ?? null,
-    acted:
-      steps.some(
-        (step) => step.kind === 'tool' || (step.kind === 'message' && step.role === 'agent') || step.kind === 'note',
-      ) || null,
+    read: typeof told === 'boolean' ? told : (said?.read ?? shown),
+    trouble,
     verifierOutput: await textOf(join(place, 'verifier', 'test-stdout.txt')),
   };
 }
 
+/** The log holds what the agent wrote to both its outputs. */
+async function saidIn(file: string, kind: CliKind, skill: MountedSkill | null): Promise<CliReading | null> {
+  const log = await textOf(file);
+  return log === null ? null : kind.parse({ stdout: log, stderr: log, skillName: skill?.name ?? null });
+}
+
+/** An agent whose process failed before it came to its own end broke down in the middle of its work. */
+function troubleIn({ trouble, ended }: CliReading, { exception_info: met }: TrialPart): CliTrouble | null {
+  const isTimeUp = met?.exception_type === 'AgentTimeoutError';
+  if (trouble !== null) return isTimeUp && trouble.kind === 'crash' ? null : trouble;
+  if (ended || met?.exception_type !== 'NonZeroAgentExitCodeError') return null;
+  return { kind: 'crash', detail: 'its process failed before it came to its end' };
+}
+
+const lasting: ReadonlySet<CliTrouble['kind']> = new Set(['auth', 'quota', 'model-not-found']);
+
+/** Of the troubles of all steps the one that says most of the next trial. */
+function worst(troubles: readonly CliTrouble[]): CliTrouble | null {
+  return (
+    troubles.find(({ kind }) => lasting.has(kind)) ??
+    troubles.find(({ kind }) => kind !== 'limit') ??
+    troubles[0] ??
+    null
+  );
+}
+
 /** Read in one of its steps is read. */
-function anyRead(parts: readonly Reading[]): Reading {
+function readByAny(parts: readonly Reading[]): Reading {
   if (parts.includes(true)) return true;
   return parts.length > 0 && parts.every((read) => read === false) ? false : null;
 }
@@ -115,25 +142,11 @@ async function notesOf(logs: string): Promise<readonly TrajectoryStep[]> {
   );
 }
 
-const lock = z.object({ skills: z.array(z.object({ name: z.string(), digest: z.string() })).nullish() });
-
-/** Does the trial's lock name the skill under test, byte for byte? Null = it says nothing of skills. */
-async function isInjected(folder: string, laid: LaidSkill): Promise<boolean | null> {
-  const text = await textOf(join(folder, 'lock.json'));
-  if (text === null) return null;
-  try {
-    const { skills } = lock.parse(JSON.parse(text));
-    return skills == null ? null : skills.some(({ digest }) => digest === laid.digest);
-  } catch {
-    return null;
-  }
-}
-
 /** The text of a file that lay within an agent's reach; null = there is nothing in it. */
 async function textOf(path: string): Promise<string | null> {
   return (await readOutput(path)) || null;
 }
 
-function isFolderName(name: string): boolean {
-  return name !== '' && name !== '.' && name !== '..' && !name.includes('/');
+function isFolderName(name: string | null | undefined): name is string {
+  return name != null && name !== '' && name !== '.' && name !== '..' && !name.includes('/');
 }
