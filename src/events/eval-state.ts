@@ -133,7 +133,8 @@ export class EvalFold {
         this.running.set(event.key, event.task);
         return;
       case 'rollout.cancelled':
-        this.rollouts.cancelled++;
+        if (event.begun === false) this.rollouts.started--;
+        else this.rollouts.cancelled++;
         this.running.delete(event.key);
         return;
       case 'rollout.lost':

@@ -149,7 +149,8 @@ export class Fold {
         return;
       case 'rollout.cancelled':
         this.running.delete(event.key);
-        this.rollouts.cancelled++;
+        if (event.begun === false) this.rollouts.started--;
+        else this.rollouts.cancelled++;
         if (event.usage !== undefined) this.spent(event.usage);
         return;
       case 'rollout.lost':

@@ -14,13 +14,17 @@ const rolloutStarted = z.object({
   line: z.enum(['loop', 'confirmation', 'finalize', 'eval']),
   ahead: z.boolean(),
 });
-/** `usage` = what it had spent until then, where that is known; `failed`: it is what the machinery failed at. */
+/**
+ * `usage` = what it had spent until then, where that is known; `failed`: it is what the machinery failed at; `begun`
+ * false: it still waited for its turn, and counts as if it had never been started.
+ */
 const rolloutCancelled = z.object({
   type: z.literal('rollout.cancelled'),
   key: z.string(),
   why: z.string(),
   usage: usageShape.optional(),
   failed: z.literal(true).optional(),
+  begun: z.literal(false).optional(),
 });
 const rolloutLost = z.object({ type: z.literal('rollout.lost'), key: z.string() });
 /** The optimizer is asked, and shown so many failing rollouts. */

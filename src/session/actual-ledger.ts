@@ -166,8 +166,10 @@ export class Spending {
  * that one has cost. Confirmation and finalize keep the mean cost of their reserved rollouts.
  */
 export class ActualLedger {
-  /** Rollouts that run now. */
+  /** Rollouts that run now, or wait for their turn in a batch. */
   running = 0;
+  /** Rollouts that an earlier process had finished, and of which it is not known yet what they spent. */
+  recovered = 0;
 
   constructor(
     public limits: Limits,
@@ -252,8 +254,8 @@ export class ActualLedger {
   private room(kind: 'usd' | 'tokens', line: LedgerLine): number | null {
     const limit = limitOf(this.limits, kind);
     if (limit === null) return null;
-    const { reckoned, mean } = this.spending[kind];
-    return limit - this.kept(line) * mean - reckoned;
+    const { reckoned, mean, most } = this.spending[kind];
+    return limit - this.kept(line) * mean - reckoned - this.recovered * (most ?? 0);
   }
 
   /** Rollouts that later lines keep. */

@@ -8,10 +8,11 @@ import { TextMemory } from '../journal/journal-fixture.ts';
 import { makeRedactor } from '../journal/redact.ts';
 import type { InputSource, Limits } from '../ports/inputs.ts';
 import { type Outcome, scored, unscored } from '../ports/outcome.ts';
-import type { Rollouts } from '../ports/rollouts.ts';
+import type { RolloutReport, RolloutRequest, Rollouts } from '../ports/rollouts.ts';
 import type { Task } from '../ports/task.ts';
 import { noUsage, type Usage } from '../ports/usage.ts';
 import { ActualLedger } from './actual-ledger.ts';
+import { performBatch } from './batch-fixture.ts';
 import { evalCreatedEvent, evalPlan } from './eval-first-line.ts';
 import { Hold } from './hold.ts';
 import type { Live } from './live.ts';
@@ -38,6 +39,10 @@ export type PlayEval = {
   readonly workers?: number;
   readonly latency?: (key: string) => number;
   readonly batches?: boolean;
+  /** Hears each call of the backend. */
+  readonly onBatch?: (requests: readonly RolloutRequest[], concurrency: number | undefined) => void;
+  /** What the backend knows of an earlier process; default: nothing. */
+  readonly recover?: NonNullable<Rollouts['recover']>;
   readonly limits?: Limits;
   readonly inputs?: InputSource;
   readonly drift?: Live['drift'];
@@ -51,6 +56,7 @@ export type PlayedEval = {
   readonly state: EvalState;
   /** Keys in the order in which the backend was given them. */
   readonly dispatched: readonly string[];
+  readonly started: number;
 };
 
 const texts: Readonly<Record<EvalArmName, string | null>> = { skill: 'SKILL A', other: 'SKILL B', 'no-skill': null };
@@ -90,7 +96,6 @@ export async function playEval(o: PlayEval): Promise<PlayedEval> {
     logged.evaluation = { ...created, environment: { ...created.environment, opens: o.opens ?? true } };
     journal.append(logged.evaluation);
   }
-  logged.lose((event) => journal.append(event));
   const { evaluation } = logged;
   const chance = o.chance ?? ((arm) => (arm === 'skill' ? 0.7 : 0.4));
   const draw = (key: string, task: string): Outcome => {
@@ -107,31 +112,34 @@ export async function playEval(o: PlayEval): Promise<PlayedEval> {
     preflight: async () => [],
     sweep: async () => [],
     versions: async () => ({}),
-    async *performRollouts(requests) {
+    ...(o.recover && { recover: o.recover }),
+    async *performRollouts(requests, options) {
       for (const { key } of requests) dispatched.push(key);
-      for (const { key, task, signal } of requests) {
-        if (o.latency && !(await clock.sleep(o.latency(key), signal))) {
-          yield { kind: 'cancelled', key };
-          continue;
-        }
-        const outcome = draw(key, task.id);
-        const result = {
-          outcome,
-          trajectory: null,
-          usage: o.usage?.(key) ?? noUsage,
-          exit: 'finished' as const,
-          durationMs: 3,
-          versions: {},
-        };
-        yield { kind: 'finished', key, result };
-      }
+      o.onBatch?.(requests, options.concurrency);
+      if (o.batches) yield* performBatch(requests, options, perform);
+      else for (const request of requests) yield await perform(request);
     },
   };
+  const perform = async ({ key, task, signal }: RolloutRequest): Promise<RolloutReport> => {
+    if (o.latency && !(await clock.sleep(o.latency(key), signal))) return { kind: 'cancelled', key };
+    const outcome = draw(key, task.id);
+    const result = {
+      outcome,
+      trajectory: null,
+      usage: o.usage?.(key) ?? noUsage,
+      exit: 'finished' as const,
+      durationMs: 3,
+      versions: {},
+    };
+    return { kind: 'finished', key, result };
+  };
+  logged.lose((event) => journal.append(event), await logged.recovered(rollouts));
   const workers = o.workers ?? 1;
   const none = { confirmation: 0, finalize: 0 };
   const refuse = (): never => {
     throw new Error('an eval edits nothing');
   };
+  const ledger = new ActualLedger(limits, none, logged.started, fold.state.minutes, () => clock.now, logged.spending);
   const ports = new RecordedPorts(logged, {
     journal,
     rollouts,
@@ -143,7 +151,7 @@ export async function playEval(o: PlayEval): Promise<PlayedEval> {
     skill: (text, name) => ({ name: 'a', hash: name, text, bundleDir: null }),
     texts: new TextMemory(),
     redact: makeRedactor([]),
-    ledger: new ActualLedger(limits, none, logged.started, fold.state.minutes, () => clock.now, logged.spending),
+    ledger,
     backoffMs: [0],
     inputs: o.inputs ?? (() => []),
     drift: o.drift ?? null,
@@ -152,14 +160,16 @@ export async function playEval(o: PlayEval): Promise<PlayedEval> {
   });
   const work = (async () => {
     try {
-      return await evaluate(evalPlan(evaluation), ports);
+      const result = await evaluate(evalPlan(evaluation), ports);
+      ports.forgo();
+      return result;
     } finally {
       await ports.drain();
       ports.close();
     }
   })();
   const result = o.latency ? await clock.drive(work) : await work;
-  return { result, log: journal.text(), state: fold.state, dispatched };
+  return { result, log: journal.text(), state: fold.state, dispatched, started: ledger.started };
 }
 
 /** The log of an eval that ends before its end, and why. */

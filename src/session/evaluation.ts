@@ -6,7 +6,7 @@ import type { Event, EventOf, LoggedEvent } from '../events/events.ts';
 import { diskFailure, Journal } from '../journal/journal.ts';
 import { type Lock, takeLock } from '../journal/lock.ts';
 import { TextFiles } from '../journal/texts.ts';
-import type { MountedSkill } from '../ports/rollouts.ts';
+import type { MountedSkill, Recovered } from '../ports/rollouts.ts';
 import type { Pack, Task } from '../ports/task.ts';
 import { copyChanged } from './copies.ts';
 import { checkCopies, type EvalParts, type EvalWanted, keepSources, readSources, refuseOther } from './eval-copies.ts';
@@ -175,7 +175,11 @@ export class Evaluation {
   }
 
   /** Writes the first line, or that it goes on. A look at a sealed test is recorded before. */
-  begin(o: { readonly versions: Readonly<Record<string, string>>; readonly workers: number }): void {
+  begin(o: {
+    readonly versions: Readonly<Record<string, string>>;
+    readonly workers: number;
+    readonly recovered?: Recovered | undefined;
+  }): void {
     const { logged, first, wanted } = this;
     this.document.setForeignAside();
     if (this.isNew) {
@@ -194,7 +198,7 @@ export class Evaluation {
       this.write(call);
       logged.spending.add(call.usage, 'call');
     }
-    logged.lose((event) => this.write(event));
+    logged.lose((event) => this.write(event), o.recovered);
     this.render();
   }
 

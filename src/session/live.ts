@@ -5,7 +5,7 @@ import type { InputSource } from '../ports/inputs.ts';
 import type { LeakScan } from '../ports/leak.ts';
 import type { Proposals } from '../ports/proposals.ts';
 import type { Hold } from './hold.ts';
-import type { PoolOptions } from './pool.ts';
+import type { PoolOptions } from './pool-options.ts';
 
 /** What is needed to perform what the log does not hold. */
 export type Live = PoolOptions & {

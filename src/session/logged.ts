@@ -10,6 +10,7 @@ import { fail, SkilloptError } from '../ports/failure.ts';
 import { sha256 } from '../ports/hash.ts';
 import type { Input } from '../ports/inputs.ts';
 import type { Outcome } from '../ports/outcome.ts';
+import type { Recovered, Rollouts } from '../ports/rollouts.ts';
 import { unknownUsage } from '../ports/usage.ts';
 import { callOf, Spending, spentOn } from './actual-ledger.ts';
 import { configOf } from './first-lines.ts';
@@ -32,6 +33,7 @@ export class Logged {
   readonly proposals = new Map<string, LoggedProposal>();
   readonly decisions: LoggedDecision[] = [];
   readonly inputs = new Map<number, LoggedInput[]>();
+  /** Rollouts that were started, and of which nothing else is told. */
   readonly open = new Set<string>();
   created: EventOf<'session.created'> | null = null;
   /** The first line of an eval's log. */
@@ -134,7 +136,8 @@ export class Logged {
         return;
       case 'rollout.cancelled':
         this.open.delete(event.key);
-        this.spending.add(event.usage ?? unknownUsage, 'cut-off');
+        if (event.begun === false) this.started--;
+        else this.spending.add(event.usage ?? unknownUsage, 'cut-off');
         return;
       case 'rollout.lost':
         this.open.delete(event.key);
@@ -180,13 +183,27 @@ export class Logged {
     }
   }
 
-  /** What was at work when a process was killed: it is told, and what it spent is reckoned with. */
-  lose(write: (event: EventOf<'rollout.lost'> | EventOf<'model.called'>) => void): void {
+  /**
+   * What was at work when a process was killed: it is told, and what it spent is reckoned with. What the backend has
+   * recovered stays open, until it is handed over.
+   */
+  lose(
+    write: (event: EventOf<'rollout.lost'> | EventOf<'rollout.cancelled'> | EventOf<'model.called'>) => void,
+    recovered: Recovered = { finished: [], notBegun: [] },
+  ): void {
+    const finished = new Set(recovered.finished);
+    const notBegun = new Set(recovered.notBegun);
     for (const key of this.open) {
-      write({ type: 'rollout.lost', key });
-      this.spending.add(unknownUsage, 'cut-off');
+      if (finished.has(key)) continue;
+      this.open.delete(key);
+      if (notBegun.has(key)) {
+        write({ type: 'rollout.cancelled', key, why: 'the process ended before its turn', begun: false });
+        this.started--;
+      } else {
+        write({ type: 'rollout.lost', key });
+        this.spending.add(unknownUsage, 'cut-off');
+      }
     }
-    this.open.clear();
     const model = this.plan?.optimizer ?? NO_MODEL;
     const calls = model === NO_MODEL ? 0 : this.callsAtOnce;
     const problem = `lost: ${calls === 1 ? 'the process ended before it answered' : 'it may have been at work when the process ended'}`;
@@ -195,6 +212,12 @@ export class Logged {
       this.spending.add(unknownUsage, 'call');
     }
     this.asking = null;
+  }
+
+  /** What the backend knows of the rollouts that were at work when a process ended. */
+  async recovered(rollouts: Pick<Rollouts, 'recover'>): Promise<Recovered> {
+    const none = { finished: [], notBegun: [] };
+    return this.open.size === 0 ? none : ((await rollouts.recover?.([...this.open])) ?? none);
   }
 
   /** Calls that a reflection which has not ended may have had at work at once: one of each of its readers. */

@@ -1,40 +1,22 @@
 import type { Journal } from '../journal/journal.ts';
-import type { Redactor } from '../journal/redact.ts';
-import { redactFailure, redactOutcome, redactTrajectory } from '../journal/redact.ts';
-import type { Texts } from '../journal/texts.ts';
+import { redactFailure } from '../journal/redact.ts';
 import type { Ask, LedgerLine } from '../ports/engine.ts';
 import { type Failure, SkilloptError } from '../ports/failure.ts';
-import type { MountedSkill, RolloutReport, RolloutRequest, Rollouts } from '../ports/rollouts.ts';
-import type { Task } from '../ports/task.ts';
-import { type Usage, unknownUsage } from '../ports/usage.ts';
-import { type ActualLedger, spentOn } from './actual-ledger.ts';
+import type { PerformOptions, RolloutReport, RolloutRequest } from '../ports/rollouts.ts';
+import { unknownUsage } from '../ports/usage.ts';
+import { spentOn } from './actual-ledger.ts';
+import { Batch, DEPTH } from './batches.ts';
 import { Paused } from './ends.ts';
+import { FailureRow } from './failure-row.ts';
+import { finishedEvent } from './finished-event.ts';
 import { cantHold } from './limit-failures.ts';
 import type { Logged } from './logged.ts';
 import { type Answer, type Job, newJob, type Rank } from './pool-job.ts';
-import { isFar, type Resets, untilRetryMs } from './resets.ts';
+import type { PoolOptions } from './pool-options.ts';
+import { RecoveredRollouts } from './recovered.ts';
+import { isFar } from './resets.ts';
 import { Slots } from './slots.ts';
 import { Unanswered } from './unanswered.ts';
-
-export type PoolOptions = {
-  readonly rollouts: Rollouts;
-  readonly workers: number;
-  /** Workers that are shared with other sessions of this process; absent = `workers` of its own. */
-  readonly slots?: Slots | undefined;
-  readonly task: (id: string) => Task;
-  /** `name` = what stands for it in keys. */
-  readonly skill: (text: string, name: string) => MountedSkill;
-  readonly texts: Texts;
-  readonly redact: Redactor;
-  readonly ledger: ActualLedger;
-  /** Waits before the machinery is tried again, in ms, one for each failure in a row. */
-  readonly backoffMs: readonly number[];
-  /** Waits for what will be taken again; absent = the session pauses. */
-  readonly resets?: Resets | undefined;
-};
-
-/** Failures alike in a row after which the session pauses. */
-const PAUSE_AFTER = 3;
 
 /**
  * Performs rollouts with a bounded number of workers and writes each answer into the log before anyone sees it.
@@ -44,13 +26,13 @@ export class Pool {
   private readonly jobs = new Map<string, Job>();
   /** Keys at work, those that are being cancelled included: one key is never at work twice. */
   private readonly atWork = new Set<string>();
+  private readonly recovered: RecoveredRollouts;
+  /** Workers that are in use. */
   private running = 0;
   private readonly slots: Slots;
   private readonly free = () => setImmediate(() => this.pumpLater());
   private closed = false;
-  /** Failures in a row; those of rollouts that ran side by side are one wave and count once. */
-  private failuresInRow: Failure[] = [];
-  private wave = 0;
+  private readonly failures: FailureRow;
   private readonly unanswered = new Unanswered();
   private waiting: ReturnType<typeof setTimeout> | null = null;
   private paused: unknown = null;
@@ -65,6 +47,8 @@ export class Pool {
     private readonly mayStart: () => boolean,
   ) {
     this.slots = o.slots ?? new Slots(o.workers);
+    this.recovered = new RecoveredRollouts(logged.open, o.ledger);
+    this.failures = new FailureRow(o.backoffMs);
   }
 
   plan(asks: readonly Ask[], text: string | null, line: LedgerLine): void {
@@ -113,27 +97,46 @@ export class Pool {
     else this.jobs.delete(j.key);
   }
 
-  /** Starts what fits: awaited before planned before guesses. */
+  /**
+   * Starts what fits: awaited before planned before guesses. A batch may hold more than runs at once, as starting one
+   * takes its time; guesses have batches of their own, so that giving them up ends these.
+   */
   pump(): void {
     if (this.closed || this.paused !== null || this.waiting !== null || !this.mayStart()) return;
+    const { batches } = this.o.rollouts;
+    if (batches) this.start([0, 1], DEPTH);
+    else this.start([0, 1, 2], 1);
+    if (batches && ![...this.jobs.values()].some((j) => j.rank < 2 && this.waits(j))) this.start([2], 1);
+  }
+
+  private waits(j: Job): boolean {
+    return !j.running && !j.abort.signal.aborted && !this.atWork.has(j.key);
+  }
+
+  /** Starts what fits of these ranks: up to `depth` rollouts for each worker that is free. */
+  private start(ranks: readonly Rank[], depth: number): void {
     const start: Job[] = [];
+    let width = 0;
     try {
-      for (const rank of [0, 1, 2] as const)
+      for (const rank of ranks)
         for (const j of this.jobs.values()) {
-          if (j.running || j.rank !== rank || j.abort.signal.aborted || this.atWork.has(j.key)) continue;
-          if (this.running >= this.o.workers || !this.mayStart()) break;
-          const may = this.o.ledger.may(j.line);
+          if (j.rank !== rank || !this.waits(j)) continue;
+          const isFull = start.length >= depth * width;
+          if ((isFull && this.running >= this.o.workers) || !this.mayStart()) break;
+          const may = this.recovered.has(j.key) ? 'start' : this.o.ledger.may(j.line);
           if (may === 'start') {
-            if (!this.hasSlot()) return;
-            start.push(this.started(j));
+            const worker = this.running < this.o.workers && this.hasSlot();
+            if (isFull && !worker) return;
+            start.push(this.started(j, worker));
+            if (worker) width++;
           } else if (may !== 'wait' && rank === 0) {
             this.jobs.delete(j.key);
             j.resolve(may);
           } // run-ahead that does not fit is not started
         }
     } finally {
-      if (this.o.rollouts.batches && start.length > 0) void this.run(start);
-      else for (const j of start) void this.run([j]);
+      if (!this.o.rollouts.batches) for (const j of start) void this.run(new Batch([j], 1));
+      else if (start.length > 0) void this.run(new Batch(start, width));
     }
   }
 
@@ -145,20 +148,24 @@ export class Pool {
   }
 
   /** Marks a job as started, in the log first: when that fails, it has not. */
-  private started(j: Job): Job {
-    try {
-      this.journal.append({ type: 'rollout.started', key: j.key, task: j.ask.task, line: j.line, ahead: j.rank !== 0 });
-    } catch (e) {
-      this.slots.give();
-      throw e;
+  private started(j: Job, worker: boolean): Job {
+    const { ledger } = this.o;
+    if (!this.recovered.take(j.key)) {
+      try {
+        const { line, rank } = j;
+        this.journal.append({ type: 'rollout.started', key: j.key, task: j.ask.task, line, ahead: rank !== 0 });
+      } catch (e) {
+        if (worker) this.slots.give();
+        throw e;
+      }
+      ledger.started++;
     }
     j.running = true;
-    j.wave = this.wave;
+    j.wave = this.failures.wave;
     j.unansweredWave = this.unanswered.wave;
-    this.running++;
+    if (worker) this.running++;
     this.atWork.add(j.key);
-    this.o.ledger.started++;
-    this.o.ledger.running++;
+    ledger.running++;
     return j;
   }
 
@@ -171,27 +178,35 @@ export class Pool {
     }
   }
 
-  private async run(jobs: readonly Job[]): Promise<void> {
-    const left = new Map(jobs.map((j) => [j.key, j]));
-    const all = new AbortController();
+  private async run(batch: Batch): Promise<void> {
     try {
-      const requests = jobs.map((j) => this.request(j));
-      for await (const report of this.o.rollouts.performRollouts(requests, { signal: all.signal })) {
-        const job = left.get(report.key);
+      const requests = batch.jobs.map((j) => this.request(j));
+      for await (const report of this.o.rollouts.performRollouts(requests, this.optionsOf(batch))) {
+        const job = batch.get(report.key);
         if (!job) throw new Error(`the backend reported ${report.key} twice or unasked`);
         await this.settle(job, report).catch((e: unknown) => {
-          all.abort(); // before the generator is asked to end
+          batch.abort.abort(); // before the generator is asked to end
           throw e;
         });
-        left.delete(report.key);
-        this.leave(job);
+        this.leave(batch, job);
       }
-      if (left.size > 0) throw new Error(`the backend did not report ${[...left.keys()].join(', ')}`);
+      const missing = batch.rest.map((j) => j.key);
+      if (missing.length > 0) throw new Error(`the backend did not report ${missing.join(', ')}`);
     } catch (e) {
       this.stop(e);
-      all.abort();
-      for (const job of left.values()) this.leave(job);
+      batch.abort.abort();
+      for (const job of batch.rest) this.leave(batch, job);
     }
+  }
+
+  private optionsOf(batch: Batch): PerformOptions {
+    const { signal } = batch.abort;
+    if (!this.o.rollouts.batches) return { signal };
+    return {
+      signal,
+      concurrency: batch.width,
+      onProgress: ({ key }) => batch.seen(key, this.unanswered.wave),
+    };
   }
 
   private request(j: Job): RolloutRequest {
@@ -209,37 +224,24 @@ export class Pool {
     switch (report.kind) {
       case 'cancelled':
         if (!job.abort.signal.aborted) throw new Error(`the backend cancelled ${job.key}, which nobody asked for`);
-        this.cutOff(job, 'not needed any more', report.usage);
+        this.cutOff(job, 'not needed any more', report);
         if (this.jobs.get(job.key) === job) this.jobs.delete(job.key);
         return;
       case 'failed': {
         const failure = await redactFailure(report.failure, this.o.redact);
-        this.cutOff(job, failure.what, report.usage, { failed: true });
+        this.cutOff(job, failure.what, report, { failed: true });
         this.failed(job, failure);
         return;
       }
       case 'finished': {
-        const { result } = report;
-        const trajectory =
-          result.trajectory === null
-            ? null
-            : await this.o.texts.put(JSON.stringify(await redactTrajectory(result.trajectory, this.o.redact)));
-        const outcome = await redactOutcome(result.outcome, this.o.redact);
+        const of = { key: job.key, task: job.ask.task };
+        const event = await finishedEvent(of, report.result, this.o.texts, this.o.redact);
         if (this.closed) return; // the process is ending; this rollout will be found lost
-        const line = this.journal.append({
-          type: 'rollout.finished',
-          key: job.key,
-          task: job.ask.task,
-          outcome,
-          trajectory,
-          usage: result.usage,
-          exit: result.exit,
-          durationMs: Math.round(result.durationMs),
-          versions: result.versions,
-        }).seq;
+        const line = this.journal.append(event).seq;
+        const { outcome, trajectory, usage, exit } = event;
         this.performed.push(job.key);
-        this.o.ledger.spending.add(result.usage, spentOn(outcome, result.exit));
-        this.failuresInRow = [];
+        this.o.ledger.spending.add(usage, spentOn(outcome, exit));
+        this.failures.answered();
         this.o.resets?.answered();
         this.logged.outcomes.set(job.key, { outcome, trajectory, line });
         // While this one was being cancelled it may have been asked for again.
@@ -258,11 +260,18 @@ export class Pool {
     }
   }
 
-  /** It gave no outcome; what it has spent is counted all the same. */
-  private cutOff(job: Job, why: string, usage: Usage | undefined, how: { readonly failed?: true } = {}): void {
-    const spent = usage === undefined ? {} : { usage };
+  /** It gave no outcome; what it has spent is counted all the same. One that had not begun was never started. */
+  private cutOff(
+    job: Job,
+    why: string,
+    { usage, begun }: Exclude<RolloutReport, { kind: 'finished' }>,
+    how: { readonly failed?: true } = {},
+  ): void {
+    const { ledger } = this.o;
+    const spent = begun === false ? { begun } : usage === undefined ? {} : { usage };
     this.journal.append({ type: 'rollout.cancelled', key: job.key, why, ...spent, ...how });
-    this.o.ledger.spending.add(usage ?? unknownUsage, 'cut-off');
+    if (begun === false) ledger.started--;
+    else ledger.spending.add(usage ?? unknownUsage, 'cut-off');
   }
 
   /** The machinery failed: wait and try again; the third alike in a row, or the sixth of any kind, pauses the session. */
@@ -278,25 +287,13 @@ export class Pool {
       if (this.o.resets?.wait(failure) !== true) this.stop(new Paused(failure, 'rollouts'));
       return;
     }
-    const sameWave = job.wave < this.wave;
-    if (!sameWave) {
-      this.wave++;
-      this.failuresInRow.push(failure);
-    }
-    const alike = this.failuresInRow.filter((f) => f.code === failure.code);
-    if (!failure.retryable || alike.length >= PAUSE_AFTER || this.failuresInRow.length >= 2 * PAUSE_AFTER) {
-      this.stop(new Paused(failure, 'rollouts'));
-      return;
-    }
-    if (sameWave || this.waiting !== null) return;
-    const backoff = this.o.backoffMs[this.failuresInRow.length - 1] ?? this.o.backoffMs.at(-1) ?? 0;
-    this.waiting = setTimeout(
-      () => {
-        this.waiting = null;
-        this.pumpLater();
-      },
-      Math.max(backoff, untilRetryMs(failure) ?? 0),
-    );
+    const then = this.failures.note(failure, job.wave);
+    if (then === 'pause') this.stop(new Paused(failure, 'rollouts'));
+    if (typeof then !== 'number' || this.waiting !== null) return;
+    this.waiting = setTimeout(() => {
+      this.waiting = null;
+      this.pumpLater();
+    }, then);
   }
 
   /** Nothing goes on: every job is ended and whoever waits hears why. */
@@ -310,13 +307,20 @@ export class Pool {
     }
   }
 
-  private leave(job: Job): void {
-    this.running--;
-    this.slots.give();
+  private leave(batch: Batch, job: Job): void {
+    if (batch.leave(job.key)) {
+      this.running--;
+      this.slots.give();
+    }
     this.o.ledger.running--;
     this.atWork.delete(job.key);
     if (this.running === 0) for (const go of this.idle.splice(0)) go();
     setImmediate(() => this.pumpLater()); // first the engine reads the answer: it may drop what would start now
+  }
+
+  /** The engine has come to its end, and asks for nothing more. */
+  forgo(): void {
+    this.recovered.forgo(this.journal);
   }
 
   /** Ends what runs and waits until all of it is gone. Nothing starts afterwards. */

@@ -242,6 +242,11 @@ export class RecordedPorts implements EnginePorts<Decision> {
     return this.pool?.performed ?? [];
   }
 
+  /** The engine has come to its end, and asks for nothing more. */
+  forgo(): void {
+    this.pool?.forgo();
+  }
+
   async drain(): Promise<void> {
     await Promise.all([this.pool?.drain(), this.live?.proposals.settled?.()]);
   }

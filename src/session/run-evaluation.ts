@@ -37,7 +37,8 @@ export async function runEvaluation(evaluation: Evaluation, parts: EvalRunParts)
   const { logged, journal, config } = evaluation;
   const versions = await parts.rollouts.versions();
   const known = knownVersions(logged);
-  evaluation.begin({ versions, workers: parts.workers });
+  const recovered = await logged.recovered(parts.rollouts);
+  evaluation.begin({ versions, workers: parts.workers, recovered });
   const drift = known === null ? '' : driftOf(known, versions);
   const waiting: Input[] = limitsChange(evaluation);
   const ledger = new ActualLedger(
@@ -68,7 +69,9 @@ export async function runEvaluation(evaluation: Evaluation, parts: EvalRunParts)
     resets: parts.resets ?? undefined,
   });
   try {
-    return await evaluate(evalPlan(evaluation.created), ports);
+    const result = await evaluate(evalPlan(evaluation.created), ports);
+    ports.forgo();
+    return result;
   } catch (e) {
     throw explain(e, evaluation);
   } finally {

@@ -51,7 +51,8 @@ export async function runSession(session: Session, parts: RunParts): Promise<Run
   const { logged, journal, config } = session;
   const versions = await parts.rollouts.versions();
   const known = knownVersions(logged);
-  const plan = session.begin({ versions, workers: parts.workers });
+  const recovered = await logged.recovered(parts.rollouts);
+  const plan = session.begin({ versions, workers: parts.workers, recovered });
   const waiting: Input[] = [];
   const drift = known === null ? '' : driftOf(known, versions);
   if (config.budget.rollouts !== currentBudget(session))
@@ -106,6 +107,7 @@ export async function runSession(session: Session, parts: RunParts): Promise<Run
           opened ?? { look: logged.created ? nextLook(logged.created) : 1, attempts: config.finalize.attempts },
         )
       : null;
+    ports.forgo();
     return { loop, finalize: final, performed: ports.performed };
   } catch (e) {
     throw explain(e, session);

@@ -17,6 +17,7 @@ import type { RolloutReport, RolloutRequest, Rollouts } from '../ports/rollouts.
 import type { Task } from '../ports/task.ts';
 import { noUsage, type Usage } from '../ports/usage.ts';
 import { ActualLedger, reserves } from './actual-ledger.ts';
+import { performBatch } from './batch-fixture.ts';
 import { createdEvent, loopPlan, nextLook, planEvent, splitsEvent } from './first-lines.ts';
 import { Hold } from './hold.ts';
 import type { Live } from './live.ts';
@@ -60,6 +61,10 @@ export type Play = {
   readonly proposals?: Proposals;
   readonly leaks?: Live['leaks'];
   readonly batches?: boolean;
+  /** Hears each call of the backend. */
+  readonly onBatch?: (requests: readonly RolloutRequest[], concurrency: number | undefined) => void;
+  /** What the backend knows of an earlier process; default: nothing. */
+  readonly recover?: NonNullable<Rollouts['recover']>;
   readonly drift?: Live['drift'];
   readonly signal?: AbortSignal;
   readonly hold?: Hold;
@@ -146,7 +151,6 @@ export async function play(o: Play): Promise<Played> {
   );
   logged.splits ??= write(splitsEvent(logged.created));
   logged.plan ??= write(planEvent(logged.created, logged.splits));
-  logged.lose(write);
   const plan = loopPlan(logged.created, logged.splits, logged.plan);
 
   const dispatched: string[] = [];
@@ -155,49 +159,51 @@ export async function play(o: Play): Promise<Played> {
     preflight: async () => [],
     sweep: async () => [],
     versions: async () => ({}),
-    async *performRollouts(requests) {
+    ...(o.recover && { recover: o.recover }),
+    async *performRollouts(requests, options) {
       for (const request of requests) dispatched.push(request.key);
-      for (const request of requests) {
-        o.onWork?.(1);
-        const slept = !o.latency || (await clock.sleep(o.latency(request.key), request.signal));
-        o.onWork?.(-1);
-        if (!slept) {
-          yield { kind: 'cancelled', key: request.key };
-          continue;
-        }
-        const text = request.skill?.text ?? '';
-        const outcome = world.outcome(
-          {
-            key: request.key,
-            skill: request.skill?.hash ?? 'none',
-            task: request.task.id,
-            attempt: request.attempt,
-            try: request.try,
-          },
-          text,
-        );
-        const report: RolloutReport = {
-          kind: 'finished',
-          key: request.key,
-          result: {
-            outcome,
-            trajectory: {
-              agent: 'simulated',
-              steps: [],
-              finalText: `ran with ${sha256(text)}\n${text}`,
-              cut: 0,
-              verifier: { output: 'secret' },
-            },
-            usage: o.spends?.rollout(request.key) ?? noUsage,
-            exit: 'finished',
-            durationMs: o.latency?.(request.key) ?? 0,
-            versions: {},
-          },
-        };
-        yield o.meddle?.(report, request) ?? report;
-      }
+      o.onBatch?.(requests, options.concurrency);
+      if (o.batches) yield* performBatch(requests, options, perform);
+      else for (const request of requests) yield await perform(request);
     },
   };
+  const perform = async (request: RolloutRequest): Promise<RolloutReport> => {
+    o.onWork?.(1);
+    const slept = !o.latency || (await clock.sleep(o.latency(request.key), request.signal));
+    o.onWork?.(-1);
+    if (!slept) return { kind: 'cancelled', key: request.key };
+    const text = request.skill?.text ?? '';
+    const outcome = world.outcome(
+      {
+        key: request.key,
+        skill: request.skill?.hash ?? 'none',
+        task: request.task.id,
+        attempt: request.attempt,
+        try: request.try,
+      },
+      text,
+    );
+    const report: RolloutReport = {
+      kind: 'finished',
+      key: request.key,
+      result: {
+        outcome,
+        trajectory: {
+          agent: 'simulated',
+          steps: [],
+          finalText: `ran with ${sha256(text)}\n${text}`,
+          cut: 0,
+          verifier: { output: 'secret' },
+        },
+        usage: o.spends?.rollout(request.key) ?? noUsage,
+        exit: 'finished',
+        durationMs: o.latency?.(request.key) ?? 0,
+        versions: {},
+      },
+    };
+    return o.meddle?.(report, request) ?? report;
+  };
+  logged.lose(write, await logged.recovered(rollouts));
   const proposals: Proposals = o.proposals ?? {
     preflight: async () => [],
     async performProposal(request, options): Promise<ProposalResult> {
@@ -264,6 +270,7 @@ export async function play(o: Play): Promise<Played> {
         o.finalize && deliverable(loop, plan)
           ? await finalize(plan, ports, loop, { look: logged.created ? nextLook(logged.created) : 1, attempts: 1 })
           : null;
+      ports.forgo();
       return { loop, final, virtualMs };
     } finally {
       await ports.drain();

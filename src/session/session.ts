@@ -12,6 +12,7 @@ import type { Bounds } from '../events/shapes.ts';
 import { diskFailure, Journal } from '../journal/journal.ts';
 import { type Lock, takeLock } from '../journal/lock.ts';
 import { TextFiles } from '../journal/texts.ts';
+import type { Recovered } from '../ports/rollouts.ts';
 import type { Pack, Task } from '../ports/task.ts';
 import { callOf, checkLimit, reserves } from './actual-ledger.ts';
 import { checkPackCopy, checkSkillCopy } from './copies.ts';
@@ -190,7 +191,11 @@ export class Session {
   }
 
   /** Writes the first lines (or that the session goes on), and rebuilds the derived files. Listeners should hear already. */
-  begin(o: { readonly versions: Readonly<Record<string, string>>; readonly workers: number }): LoopPlan {
+  begin(o: {
+    readonly versions: Readonly<Record<string, string>>;
+    readonly workers: number;
+    readonly recovered?: Recovered | undefined;
+  }): LoopPlan {
     const { journal, logged } = this;
     const first = this.check(o);
     this.derived.setForeignAside(this.fold.state);
@@ -222,7 +227,7 @@ export class Session {
       this.write(call);
       logged.spending.add(call.usage, callOf(call));
     }
-    logged.lose((event) => this.write(event));
+    logged.lose((event) => this.write(event), o.recovered);
     return loopPlan(logged.created, logged.splits, logged.plan);
   }
 
