@@ -3,31 +3,22 @@ import { existsSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import { type Failure, fail } from '../../ports/failure.ts';
 import type { Finding } from '../../ports/preflight.ts';
-import type { RolloutProgress, RolloutReport, RolloutRequest, Rollouts } from '../../ports/rollouts.ts';
+import type { PerformOptions, Recovered, RolloutReport, RolloutRequest, Rollouts } from '../../ports/rollouts.ts';
 import type { FolderTask } from '../../ports/task.ts';
 import { reapLeftovers } from '../../process/reap-leftovers.ts';
 import { markName } from '../local/environment.ts';
 import { harborEnvironment } from './harbor-env.ts';
 import { harborVersion } from './harbor-process.ts';
-import { cellOfTrial, JobsPlace, trialsIn } from './job-folder.ts';
+import { JobsPlace, trialsIn } from './job-folder.ts';
 import { type Job, jobsOf } from './jobs.ts';
+import { type Adoptable, type LeftJobs, leftJobs } from './left-jobs.ts';
 import { sweepDocker } from './leftovers.ts';
 import { type HarborOptions, isDocker } from './options.ts';
 import { performJob } from './perform-job.ts';
 import { harborPreflight } from './preflight.ts';
 import { layPython } from './python-files.ts';
-import { resultOf } from './result.ts';
+import { comesToOutcome, resultOf } from './result.ts';
 import { laySkill } from './skills.ts';
-import type { TrialResult } from './trial.ts';
-
-type PerformOptions = {
-  readonly signal: AbortSignal;
-  readonly onProgress?: (progress: RolloutProgress) => void;
-  /** Rollouts at a time; absent = as the backend was made. */
-  readonly concurrency?: number;
-};
-
-type Adopted = { readonly folder: string; readonly trial: TrialResult; readonly job: string };
 
 /**
  * Rollouts in Harbor: all requests of one call go into as few jobs as they fit, and each result is read from the job's
@@ -38,7 +29,7 @@ export class HarborRollouts implements Rollouts {
   readonly #o: HarborOptions;
   readonly #place: JobsPlace;
   #version: string | null = null;
-  #adopted: Promise<Map<string, Adopted>> | null = null;
+  #left: Promise<LeftJobs> | null = null;
 
   constructor(options: HarborOptions) {
     this.#o = options;
@@ -59,8 +50,7 @@ export class HarborRollouts implements Rollouts {
   async sweep(): Promise<readonly string[]> {
     const { sessionId, dir } = this.#o;
     if (!existsSync(dir)) return [];
-    const mark = { name: markName, match: 'prefix', value: `${sessionId}/harbor/` } as const;
-    const lines = [...(await reapLeftovers(mark, this.#o.patienceMs ?? 60_000))];
+    const lines = [...(await this.#endProcesses())];
     const plans = await this.#place.plans();
     const names = (await Promise.all(plans.map(({ job }) => trialsIn(this.#place.folderOf(job))))).flat();
     if (isDocker(this.#o.environment))
@@ -71,33 +61,47 @@ export class HarborRollouts implements Rollouts {
           { env: harborEnvironment(this.#o), cwd: dir },
         )),
       );
-    const finished = await this.#adoptable();
+    const { finished } = await this.#leftJobs(); // what had not begun is known by these jobs alone
     const wanted = new Set([...finished.values()].map(({ job }) => job));
     for (const { job } of plans) if (!wanted.has(job)) await this.#place.putAway(job);
     return lines;
+  }
+
+  async recover(keys: readonly string[]): Promise<Recovered> {
+    await this.#endProcesses();
+    const { finished, notBegun } = await this.#leftJobs();
+    return { finished: keys.filter((key) => finished.has(key)), notBegun: keys.filter((key) => notBegun.has(key)) };
+  }
+
+  /** Ends Harbor processes that run for this session, each with time to wind down. */
+  async #endProcesses(): Promise<readonly string[]> {
+    const mark = { name: markName, match: 'prefix', value: `${this.#o.sessionId}/harbor/` } as const;
+    return reapLeftovers(mark, this.#o.patienceMs ?? 60_000);
   }
 
   async *performRollouts(
     requests: readonly RolloutRequest[],
     options: PerformOptions,
   ): AsyncGenerator<RolloutReport, void, undefined> {
-    const adopted = await this.#adoptable();
+    const { finished } = await this.#leftJobs();
     const fresh: RolloutRequest<FolderTask>[] = [];
     const versions = requests.length === 0 ? {} : await this.versions();
     for (const request of requests) {
-      if (!isOfFolder(request)) yield { kind: 'failed', key: request.key, failure: notAFolder(request.task.id) };
-      else if (options.signal.aborted || request.signal.aborted) yield { kind: 'cancelled', key: request.key };
-      else {
-        const known = adopted.get(request.key);
-        const report = known === undefined ? null : await this.#adopt(known, request, versions);
-        if (report === null) fresh.push(request);
-        else {
-          for (const phase of ['prepare', 'agent', 'verifier', 'clean'] as const)
-            options.onProgress?.({ key: request.key, phase });
-          yield report;
-          await this.#taken(request.key, adopted);
-        }
+      if (!isOfFolder(request)) {
+        yield { kind: 'failed', key: request.key, failure: notAFolder(request.task.id), begun: false };
+        continue;
       }
+      const known = finished.get(request.key);
+      const report = known === undefined ? null : await this.#adopt(known, request, versions);
+      if (report !== null) {
+        // paid: it is handed over even where nobody waits for it any more
+        for (const phase of ['prepare', 'agent', 'verifier', 'clean'] as const)
+          options.onProgress?.({ key: request.key, phase });
+        yield report;
+        await this.#taken(request.key, finished);
+      } else if (options.signal.aborted || request.signal.aborted)
+        yield { kind: 'cancelled', key: request.key, begun: false };
+      else fresh.push(request);
     }
     if (fresh.length === 0) return;
     await mkdir(this.#o.dir, { recursive: true });
@@ -175,35 +179,23 @@ export class HarborRollouts implements Rollouts {
   /** Jobs whose every result was handed over. */
   readonly #done: string[] = [];
 
-  /** Finished trials of jobs that an earlier process began and did not put away, by the key of their rollout. */
-  #adoptable(): Promise<Map<string, Adopted>> {
-    this.#adopted ??= (async () => {
-      const found = new Map<string, Adopted>();
-      for (const { job, keys } of await this.#place.plans())
-        for (const { folder, result } of await trialsIn(this.#place.folderOf(job))) {
-          const cell = result === null ? null : cellOfTrial(result);
-          const key = cell === null ? undefined : keys[cell];
-          if (result === null || key === undefined || found.has(key)) continue;
-          if (result.exception_info?.exception_type === 'CancelledError') continue;
-          found.set(key, { folder, trial: result, job });
-        }
-      return found;
-    })();
-    return this.#adopted;
+  /** As the jobs of an earlier process were when they were first looked at. */
+  #leftJobs(): Promise<LeftJobs> {
+    this.#left ??= leftJobs(this.#place, (folder, trial) => comesToOutcome(folder, trial, this.#o));
+    return this.#left;
   }
 
   async #adopt(
-    { folder, trial }: Adopted,
+    { folder, trial }: Adoptable,
     request: RolloutRequest<FolderTask>,
     versions: Readonly<Record<string, string>>,
   ): Promise<RolloutReport | null> {
     const laid = request.skill === null ? null : await laySkill(request.skill, this.#place.skills);
     const report = await resultOf(folder, trial, { request, laid, planted: null, options: this.#o, versions });
-    // what could not be told apart from a failure is run again
     return report.kind === 'finished' ? report : null;
   }
 
-  async #taken(key: string, adopted: Map<string, Adopted>): Promise<void> {
+  async #taken(key: string, adopted: Map<string, Adoptable>): Promise<void> {
     const job = adopted.get(key)?.job;
     adopted.delete(key);
     if (job !== undefined && ![...adopted.values()].some((one) => one.job === job)) await this.#place.putAway(job);

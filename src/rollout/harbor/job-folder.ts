@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { z } from 'zod';
 import { readOutput } from '../agents/cli/output-file.ts';
 import { cellOf } from './jobs.ts';
-import { entryOf, readTrial, type TrialResult } from './trial.ts';
+import { ENTRY_VARIABLE, entryOf, readTrial, type TrialResult } from './trial.ts';
 
 /** A trial's folder and what its result file says; null = it has not ended, or died. */
 export type FoundTrial = { readonly folder: string; readonly name: string; readonly result: TrialResult | null };
@@ -24,6 +24,21 @@ export async function trialsIn(jobFolder: string): Promise<readonly FoundTrial[]
 export function cellOfTrial(result: TrialResult): string | null {
   const entry = entryOf(result);
   return entry === null ? null : cellOf(result.task_id.path, entry);
+}
+
+/** The cell of a trial that still runs, by the config that Harbor writes at its start. */
+export async function cellByConfig(folder: string): Promise<string | null> {
+  try {
+    const config = JSON.parse(await Bun.file(join(folder, 'config.json')).text()) as {
+      readonly task?: { readonly path?: string };
+      readonly agent?: { readonly env?: Readonly<Record<string, string>> };
+    };
+    const entry = config.agent?.env?.[ENTRY_VARIABLE];
+    const path = config.task?.path;
+    return entry === undefined || path === undefined ? null : cellOf(path, entry);
+  } catch {
+    return null;
+  }
 }
 
 const planShape = z.object({

@@ -7,14 +7,13 @@ import { abortFailure } from './abort.ts';
 import { harborEnvironment } from './harbor-env.ts';
 import { runHarborJob } from './harbor-process.ts';
 import { jobConfig, overlayText } from './job-config.ts';
-import { cellOfTrial, type JobsPlace, trialsIn } from './job-folder.ts';
-import { cellOf, type Entry, type Job } from './jobs.ts';
+import { cellByConfig, cellOfTrial, type JobsPlace, trialsIn } from './job-folder.ts';
+import type { Entry, Job } from './jobs.ts';
 import { sweepDocker } from './leftovers.ts';
 import { type HarborOptions, isDocker } from './options.ts';
 import { PlantWatch } from './plant-watch.ts';
 import { resultOf } from './result.ts';
 import { type LaidSkill, laySkill } from './skills.ts';
-import { ENTRY_VARIABLE } from './trial.ts';
 
 /** How often a job's folder is looked at. */
 const lookMs = 100;
@@ -100,10 +99,13 @@ export async function* performJob(job: Job, c: JobContext): AsyncGenerator<Rollo
     }
     const end = await running;
     const why = stop.signal.aborted || left.size === 0 ? null : await abortFailure(end, { name, folder: place.folderOf(name), tasks: job.tasks });
-    for (const request of left.values())
+    for (const request of left.values()) {
+      // one that Harbor made no folder for was still in its queue
+      const of = { key: request.key, ...(told.has(request.key) ? {} : { begun: false as const }) };
       yield isGivenUp(request, c.signal) || why === null
-        ? { kind: 'cancelled', key: request.key }
-        : { kind: 'failed', key: request.key, failure: why };
+        ? { kind: 'cancelled', ...of }
+        : { kind: 'failed', failure: why, ...of };
+    }
   } finally {
     stop.abort();
     for (const signal of signals) signal.removeEventListener('abort', look);
@@ -147,21 +149,6 @@ async function lay(job: Job, c: JobContext): Promise<ReadonlyMap<string, LaidSki
   });
   await writeFile(place.file(name, 'config.json'), `${JSON.stringify(config, null, 2)}\n`);
   return laid;
-}
-
-/** The cell of a trial that still runs, by the config that Harbor writes at its start. */
-async function cellByConfig(folder: string): Promise<string | null> {
-  try {
-    const config = JSON.parse(await Bun.file(join(folder, 'config.json')).text()) as {
-      readonly task?: { readonly path?: string };
-      readonly agent?: { readonly env?: Readonly<Record<string, string>> };
-    };
-    const entry = config.agent?.env?.[ENTRY_VARIABLE];
-    const path = config.task?.path;
-    return entry === undefined || path === undefined ? null : cellOf(path, entry);
-  } catch {
-    return null;
-  }
 }
 
 /** Index of the phase that a running trial's files show. */

@@ -73,6 +73,25 @@ function hasBegun({ agent_execution }: TrialResult): boolean {
   return agent_execution !== null && agent_execution !== undefined;
 }
 
+/** True: the trial came to an outcome, whatever its skill was. False: it was cancelled, or met what another one would meet, too. */
+export async function comesToOutcome(folder: string, trial: TrialResult, options: HarborOptions): Promise<boolean> {
+  const agent = harborAgentName(options.agent);
+  const { witness } = await evidenceOf(folder, trial, {
+    agent,
+    instruction: '',
+    task: trial.task_id.path,
+    skill: null,
+    laid: null,
+  });
+  const { passThreshold, model } = options;
+  const judged = judge(
+    trial,
+    { ...witness, planted: null },
+    { passThreshold, hasSkill: false, callsModel: model !== null },
+  );
+  return judged.kind === 'outcome';
+}
+
 /** The trial's whole time, setup and removal included. */
 function durationOf({ started_at, finished_at }: TrialResult): number {
   const ms = Date.parse(finished_at ?? '') - Date.parse(started_at ?? '');
