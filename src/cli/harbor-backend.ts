@@ -1,4 +1,4 @@
-import { join, resolve } from 'node:path';
+import { resolve } from 'node:path';
 import { agentName } from '../config/agent.ts';
 import { hostEnvironment } from '../config/environment.ts';
 import { modelSettings } from '../config/model.ts';
@@ -6,8 +6,10 @@ import { namedVariables } from '../config/preloads.ts';
 import type { Config } from '../config/schema.ts';
 import type { Finding } from '../ports/preflight.ts';
 import { folderTasks, type Pack } from '../ports/task.ts';
+import { withHostAgent } from '../rollout/harbor/agent-mounts.ts';
+import { harborModel } from '../rollout/harbor/harbor-model.ts';
 import { HarborRollouts } from '../rollout/harbor/harbor-rollouts.ts';
-import type { HarborAgent, HarborModel, HarborOptions } from '../rollout/harbor/options.ts';
+import type { HarborAgent, HarborOptions } from '../rollout/harbor/options.ts';
 import { rehearsalAgent, rehearsalFiles } from '../rollout/harbor/python-files.ts';
 
 /** For what a backend in Harbor is made. */
@@ -21,26 +23,30 @@ type Measured = {
 };
 
 /** The backend of a session or an eval whose rollouts run in Harbor; `base` is the folder that relative paths start from. */
-export function harborBackend(
+export async function harborBackend(
   { config, pack, id, dir }: Measured,
   base: string,
   o: { readonly passThreshold: number; readonly defaultTimeoutSec: number; readonly workers: number },
-): HarborRollouts {
-  const { harbor, preloads } = config;
+): Promise<HarborRollouts> {
+  const { harbor, preloads, model } = config;
+  const agent = agentOf(config);
+  const environment = config.backend.includes(':') ? { importPath: config.backend } : { type: config.backend };
+  const hostEnv = hostEnvironment();
+  const spoken = harborModel(model === null ? null : modelSettings(model), { agent, environment, login: config.login });
   const options: HarborOptions = {
     sessionId: id,
     passThreshold: o.passThreshold,
     tasks: folderTasks(pack.tasks),
     dir,
     program: harbor.program,
-    environment: config.backend.includes(':') ? { importPath: config.backend } : { type: config.backend },
-    agent: agentOf(config),
+    environment,
+    agent,
     python: rehearsalFiles,
-    model: modelOf(config),
+    model: spoken.model,
     environmentKwargs: harbor.environmentKwargs,
     agentKwargs: harbor.agentKwargs,
     env: namedVariables(preloads),
-    agentEnv: config.login === 'subscription' ? ['CLAUDE_CODE_OAUTH_TOKEN'] : [],
+    agentEnv: spoken.agentEnv,
     environmentEnv: {},
     mounts: harbor.mounts.map(({ source, target }) => ({ source: resolve(base, source), target })),
     pythonPath: harbor.pythonPath.map((folder) => resolve(base, folder)),
@@ -49,14 +55,12 @@ export function harborBackend(
     defaultAgentSec: o.defaultTimeoutSec,
     setupSec: harbor.setupSec,
     concurrency: o.workers,
-    hostEnv: hostEnvironment(),
+    hostEnv,
+    found: spoken.findings,
   };
-  return new HarborRollouts(options);
-}
-
-/** Where the jobs of a session or an eval lie. */
-export function harborDir(home: string): string {
-  return join(home, 'harbor');
+  if (!harbor.mountAgent) return new HarborRollouts(options);
+  const mounted = await withHostAgent(options, hostEnv.PATH ?? '');
+  return new HarborRollouts({ ...mounted.options, found: [...spoken.findings, ...mounted.findings] });
 }
 
 function agentOf({ agent }: Config): HarborAgent {
@@ -68,15 +72,9 @@ function agentOf({ agent }: Config): HarborAgent {
 /** The agent without a model, which this program brings. */
 const REHEARSAL = 'rehearsal';
 
-function modelOf({ model }: Config): HarborModel | null {
-  if (model === null) return null;
-  const { model: name, baseUrl, keyEnv } = modelSettings(model);
-  return { name, baseUrl: baseUrl ?? null, keyName: keyEnv ?? null, apiFormat: null };
-}
-
 /** What of a config does not fit rollouts in Harbor; with an agent that takes no skill there is nothing `toDo`. */
 export function harborMisfits(config: Config, toDo: string): readonly Finding[] {
-  const { agent, backend, login, agentLimits } = config;
+  const { agent, agentLimits } = config;
   const error = (what: string, where: string, fix: string): Finding => ({ level: 'error', what, where, fix });
   const found: Finding[] = [];
   if (typeof agent !== 'string')
@@ -93,14 +91,6 @@ export function harborMisfits(config: Config, toDo: string): readonly Finding[] 
         `the agent ${agent} takes no skill, so there is nothing to ${toDo}`,
         'agent',
         'choose an agent that reads skills',
-      ),
-    );
-  if (login === 'subscription' && agent !== 'claude-code')
-    found.push(
-      error(
-        `the login of ${agentName(agent)} can’t be taken into the environments of ${backend}`,
-        'login',
-        'take "login" out and name a model with a key, or set "backend": "local"',
       ),
     );
   const limited = Object.entries(agentLimits).filter(([, value]) => value !== null);

@@ -38,9 +38,11 @@ function sessionIn(place: Place, name: string, config: Readonly<Record<string, u
     expect(jsonOf(await place.succeed(['verify', there, '--json']))).toMatchObject({ ok: true });
     expect(place.leftovers(there)).toEqual([]);
     expect(readdirSync(place.path(there, '.skillopt/harbor/jobs'))).toEqual([]);
-    const reads = place.events(there).flatMap(({ type, outcome }) =>
-      type === 'rollout.finished' ? [(outcome as { readonly read: unknown }).read] : [],
-    );
+    const reads = place
+      .events(there)
+      .flatMap(({ type, outcome }) =>
+        type === 'rollout.finished' ? [(outcome as { readonly read: unknown }).read] : [],
+      );
     expect(new Set(reads)).toEqual(new Set([true, null]));
   });
 

@@ -41,7 +41,10 @@ const refusals: readonly Refusal[] = [
   {
     says: /Missing Environment Variables[\s\S]*?\n((?: {2}\S+ +│ .*\n)+)/,
     failure: ([, rows = '']) => {
-      const found = [...rows.matchAll(/^ {2}(\S+) +│ +(.*?) *$/gm)].map(([, name = '', phase = '']) => ({ name, phase }));
+      const found = [...rows.matchAll(/^ {2}(\S+) +│ +(.*?) *$/gm)].map(([, name = '', phase = '']) => ({
+        name,
+        phase,
+      }));
       const names = [...new Set(found.map(({ name }) => name))];
       const phases = [...new Set(found.map(({ phase }) => phase))];
       return fail(
@@ -127,8 +130,12 @@ const refusals: readonly Refusal[] = [
   {
     says: /FileExistsError: Job directory (.+?) already exists/,
     failure: ([, path = '']) =>
-      fail('config', 'a job of this name is there already, with another config', path, 'start again: it gets a new name')
-        .failure,
+      fail(
+        'config',
+        'a job of this name is there already, with another config',
+        path,
+        'start again: it gets a new name',
+      ).failure,
   },
 ];
 
@@ -161,12 +168,7 @@ export async function abortFailure(end: ProcessEnd, job: EndedJob): Promise<Fail
 }
 
 /** A failure that lies in one task, which Harbor does not name: the one whose task.toml is so, or none if several are. */
-async function inTask(
-  job: EndedJob,
-  isSo: (toml: unknown) => boolean,
-  what: string,
-  fix: string,
-): Promise<Failure> {
+async function inTask(job: EndedJob, isSo: (toml: unknown) => boolean, what: string, fix: string): Promise<Failure> {
   const all = await Promise.all(
     job.tasks.map(async (task) => {
       const text = await readFile(join(task.dir, 'task.toml'), 'utf8').catch(() => null);

@@ -36,8 +36,8 @@ export class HarborRollouts implements Rollouts {
     this.#place = new JobsPlace(options.dir);
   }
 
-  preflight(): Promise<readonly Finding[]> {
-    return harborPreflight(this.#o);
+  async preflight(): Promise<readonly Finding[]> {
+    return [...(this.#o.found ?? []), ...(await harborPreflight(this.#o))];
   }
 
   async versions(): Promise<Readonly<Record<string, string>>> {

@@ -25,7 +25,6 @@ export function harborOptions(more: Partial<HarborOptions> = {}): HarborOptions 
     environmentEnv: {},
     mounts: [],
     pythonPath: [fixtures],
-    python: {},
     otherSkills: [],
     agentSec: null,
     defaultAgentSec: 60,

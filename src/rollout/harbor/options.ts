@@ -1,3 +1,4 @@
+import type { Finding } from '../../ports/preflight.ts';
 import type { FolderTask } from '../../ports/task.ts';
 import type { MountedAgent } from './agent-mounts.ts';
 
@@ -49,7 +50,7 @@ export type HarborOptions = {
   /** Folders with classes of the user's own, absolute. */
   readonly pythonPath: readonly string[];
   /** Python files of this program, by name: laid into a folder of the session's that Harbor finds them in. */
-  readonly python: Readonly<Record<string, string>>;
+  readonly python?: Readonly<Record<string, string>>;
   /** Folders of other skills that stand beside the one under test, absolute. */
   readonly otherSkills: readonly string[];
   /** Seconds for the agent in place of the task's own limit; null = the task's. */
@@ -64,6 +65,8 @@ export type HarborOptions = {
   readonly hostEnv: Readonly<Record<string, string | undefined>>;
   /** The agent's CLI of this machine that trials are shown (`withHostAgent`); absent = Harbor installs its own. */
   readonly mounted?: MountedAgent;
+  /** What was found while these options were made: `preflight` tells it, too. */
+  readonly found?: readonly Finding[];
   /** How long Harbor may take to end its trials after a TERM; default 60 s. */
   readonly patienceMs?: number;
 };

@@ -8,8 +8,8 @@ import type { RolloutReport } from '../../ports/rollouts.ts';
 import type { ProcessEnd } from '../../process/process-end.ts';
 import { never, request } from '../self-check-tools.ts';
 import { abortFailure } from './abort.ts';
-import { fixtures, harborOptions, harborTask } from './options-fixture.ts';
 import { cellOfTrial, trialsIn } from './job-folder.ts';
+import { fixtures, harborOptions, harborTask } from './options-fixture.ts';
 import { resultOf } from './result.ts';
 import { readTrial } from './trial.ts';
 
@@ -37,7 +37,12 @@ type Row = {
 };
 
 const noToken = /without a token of the model/;
-const endedByOthers: Ended = { failed: 'environment-down', says: /ended by something else/, where: /job/, fix: /again/ };
+const endedByOthers: Ended = {
+  failed: 'environment-down',
+  says: /ended by something else/,
+  where: /job/,
+  fix: /again/,
+};
 const refused = (failed: string, says: RegExp, where: RegExp, fix: RegExp): Ended => ({ failed, says, where, fix });
 const nothing = {} as const;
 
@@ -60,7 +65,11 @@ const table: Readonly<Record<string, Row>> = {
   'api-rate-limit-reward-1': { trials: { unscored: 'provider-rate-limit', says: /ApiRateLimitError/ } },
   'agent-class-bug': { trials: { unscored: 'agent-crash', says: /ValueError: a bug in the agent class/ } },
   'agent-setup-fails': { trials: { unscored: 'agent-setup', says: /Agent install failed: exit 7/ } },
-  'missing-model-key': { trials: { unscored: 'agent-setup', says: /NetworkConnectionError/ }, skill: true, model: true },
+  'missing-model-key': {
+    trials: { unscored: 'agent-setup', says: /NetworkConnectionError/ },
+    skill: true,
+    model: true,
+  },
   'skills-unsupported-agent': { trials: { failed: 'config', says: /agent oracle takes no skill/ }, skill: true },
   'verifier-timeout': { trials: { unscored: 'verifier-timeout' } },
   'reward-missing': { trials: { unscored: 'verifier-missing-reward', says: /No reward file found/ } },
@@ -101,7 +110,12 @@ const table: Readonly<Record<string, Row>> = {
   },
   'network-policy-unsupported': {
     trials: 'no result',
-    job: refused('pack', /task offline: network_mode='no-network' .*docker here/, /task\.toml$/, /environment that can/),
+    job: refused(
+      'pack',
+      /task offline: network_mode='no-network' .*docker here/,
+      /task\.toml$/,
+      /environment that can/,
+    ),
   },
   'missing-task-dir': {
     trials: nothing,
@@ -254,7 +268,12 @@ function expectTold(told: Told | undefined, report: RolloutReport): void {
     if (result.outcome.status === 'unscored') expect(result.outcome.detail).toMatch(told.says ?? /\S/);
     return;
   }
-  expect(result.outcome).toMatchObject({ status: 'scored', hard: told.score, soft: told.score, read: told.read ?? null });
+  expect(result.outcome).toMatchObject({
+    status: 'scored',
+    hard: told.score,
+    soft: told.score,
+    read: told.read ?? null,
+  });
   expect('agentTimedOut' in result.outcome).toBe(told.timedOut === true);
   if (told.exit !== undefined) expect(result.exit).toBe(told.exit as never);
 }

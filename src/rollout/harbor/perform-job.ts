@@ -98,7 +98,10 @@ export async function* performJob(job: Job, c: JobContext): AsyncGenerator<Rollo
       await Promise.race([done, new Promise((resolve) => setTimeout(resolve, lookMs))]);
     }
     const end = await running;
-    const why = stop.signal.aborted || left.size === 0 ? null : await abortFailure(end, { name, folder: place.folderOf(name), tasks: job.tasks });
+    const why =
+      stop.signal.aborted || left.size === 0
+        ? null
+        : await abortFailure(end, { name, folder: place.folderOf(name), tasks: job.tasks });
     for (const request of left.values()) {
       // one that Harbor made no folder for was still in its queue
       const of = { key: request.key, ...(told.has(request.key) ? {} : { begun: false as const }) };

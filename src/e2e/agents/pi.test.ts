@@ -1,0 +1,3 @@
+import { agentSuite } from './agent-suite-fixture.ts';
+
+agentSuite('pi');
