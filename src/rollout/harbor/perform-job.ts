@@ -61,7 +61,7 @@ export async function* performJob(job: Job, c: JobContext): AsyncGenerator<Rollo
       const last = ended !== null;
       for (const trial of await trialsIn(place.folderOf(name))) {
         if (seen.has(trial.folder)) continue;
-        await watch.look(trial.folder);
+        watch.look(trial.folder);
         const cell = trial.result === null ? await cellByConfig(trial.folder) : cellOfTrial(trial.result);
         const request = cell === null ? undefined : left.get(cell);
         if (request === undefined) continue;

@@ -79,7 +79,7 @@ async function seenIn(
   { skill }: Pick<EvidenceOptions, 'skill'>,
 ): Promise<Seen> {
   const logs = join(place, 'agent');
-  const said = kind === null ? null : await saidIn(join(logs, `${kind.name}.txt`), kind, skill);
+  const said = kind === null ? null : await saidIn(logs, kind, skill);
   const byLog = said !== null && said.steps.length > 0 ? said : null;
   const atif = byLog === null ? readAtif((await textOf(join(logs, 'trajectory.json'))) ?? '') : null;
   const steps = byLog?.steps ?? atif?.steps ?? (kind === null ? await notesOf(logs) : []);
@@ -98,10 +98,16 @@ async function seenIn(
   };
 }
 
+/** Where agents write what they meet while they try again, beside what they say. */
+const ownLogs: Readonly<Record<string, string>> = { opencode: 'opencode/xdg-data/opencode/log/opencode.log' };
+
 /** The log holds what the agent wrote to both its outputs. */
-async function saidIn(file: string, kind: CliKind, skill: MountedSkill | null): Promise<CliReading | null> {
-  const log = await textOf(file);
-  return log === null ? null : kind.parse({ stdout: log, stderr: log, skillName: skill?.name ?? null });
+async function saidIn(logs: string, kind: CliKind, skill: MountedSkill | null): Promise<CliReading | null> {
+  const log = (await textOf(join(logs, `${kind.name}.txt`))) ?? '';
+  const own = ownLogs[kind.name];
+  const beside = own === undefined ? '' : ((await textOf(join(logs, own))) ?? '');
+  if (log === '' && beside === '') return null;
+  return kind.parse({ stdout: log, stderr: `${beside}\n${log}`, skillName: skill?.name ?? null });
 }
 
 /** An agent whose process failed before it came to its own end broke down in the middle of its work. */
