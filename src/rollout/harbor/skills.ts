@@ -1,10 +1,11 @@
 import { createHash } from 'node:crypto';
-import { cp, mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
-import { dirname, join, relative } from 'node:path';
+import { mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import { z } from 'zod';
 import { shortHash } from '../../ports/hash.ts';
 import type { MountedSkill } from '../../ports/rollouts.ts';
 import { readOutput } from '../agents/cli/output-file.ts';
+import { copyTree } from '../copy-tree.ts';
 
 /** A skill as Harbor is given it. */
 export type LaidSkill = {
@@ -36,7 +37,7 @@ async function layAt(place: string, skill: MountedSkill): Promise<LaidSkill> {
   await rm(fresh, { recursive: true, force: true });
   const inside = join(fresh, skill.name);
   await mkdir(inside, { recursive: true });
-  if (skill.bundleDir !== null) await cp(skill.bundleDir, inside, { recursive: true });
+  if (skill.bundleDir !== null) await copyTree(skill.bundleDir, inside, { except: ['SKILL.md'] });
   await writeFile(join(inside, 'SKILL.md'), skill.text);
   await rm(place, { recursive: true, force: true });
   await mkdir(dirname(place), { recursive: true });
@@ -44,20 +45,32 @@ async function layAt(place: string, skill: MountedSkill): Promise<LaidSkill> {
   return { dir, digest: await skillDigest(dir) };
 }
 
-/** Harbor's digest of a skill's folder (`compute_skill_digest`): SHA-256 over each file's path and the SHA-256 of its bytes. */
+/**
+ * Harbor's digest of a skill's folder (`compute_skill_digest`): SHA-256 over each file's path and the SHA-256 of its bytes.
+ * A link to a file counts as the file, one to a folder not at all.
+ */
 export async function skillDigest(dir: string): Promise<string> {
-  const found = await readdir(dir, { withFileTypes: true, recursive: true });
-  const files = found
-    .filter((entry) => entry.isFile())
-    .map((entry) => relative(dir, join(entry.parentPath, entry.name)));
   const hash = createHash('sha256');
-  for (const file of files.sort(byParts)) {
+  for (const file of (await filesBelow(dir)).toSorted(byParts)) {
     const bytes = createHash('sha256')
       .update(await readFile(join(dir, file)))
       .digest('hex');
     hash.update(`${file}\0${bytes}\0`);
   }
   return `sha256:${hash.digest('hex')}`;
+}
+
+async function filesBelow(dir: string, below = ''): Promise<readonly string[]> {
+  const entries = await readdir(join(dir, below), { withFileTypes: true });
+  const found = await Promise.all(
+    entries.map(async (entry): Promise<readonly string[]> => {
+      const path = below === '' ? entry.name : `${below}/${entry.name}`;
+      if (entry.isDirectory()) return filesBelow(dir, path);
+      if (entry.isSymbolicLink()) return (await stat(join(dir, path)).catch(() => null))?.isFile() ? [path] : [];
+      return entry.isFile() ? [path] : [];
+    }),
+  );
+  return found.flat();
 }
 
 /** As Python sorts paths: part by part, by code points. */
