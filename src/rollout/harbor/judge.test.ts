@@ -6,17 +6,17 @@ import { judge, usageOf, type Witness } from './outcome.ts';
 import { readTrial } from './trial.ts';
 import { stepsJson, trialJson } from './trial-fixture.ts';
 
-const quiet: Witness = { read: null, trouble: null, acted: null, injected: null, planted: null };
+const quiet: Witness = { read: null, trouble: null, acted: false, injected: null, planted: null };
 const o = { passThreshold: 1, hasSkill: true, callsModel: true };
 
-function judged(json: object, witness: Partial<Witness> = {}) {
+function judged(json: object, witness: Partial<Witness> = {}, callsModel = true) {
   const trial = readTrial(JSON.stringify(json));
-  return trial === null ? null : judge(trial, { ...quiet, ...witness }, o);
+  return trial === null ? null : judge(trial, { ...quiet, ...witness }, { ...o, callsModel });
 }
 
 /** The judgement in a word: a score, a reason, a failure's code. */
-function word(json: object, witness: Partial<Witness> = {}): number | string | null {
-  const found = judged(json, witness);
+function word(json: object, witness: Partial<Witness> = {}, callsModel = true): number | string | null {
+  const found = judged(json, witness, callsModel);
   if (found === null) return null;
   if (found.kind === 'failed') return found.failure.code;
   if (found.kind === 'cancelled') return 'cancelled';
@@ -200,8 +200,6 @@ describe('an outage is no bad skill', () => {
       verifier_result: { rewards: { reward: 0 } },
       exception_info: type === null ? null : raised(type),
     });
-  const custom = { agent_info: { name: 'mine' }, agent_result: { n_output_tokens: null } };
-  const timeUp = { exception_info: raised('AgentTimeoutError'), verifier_result: { rewards: { reward: 0 } } };
   const rows: readonly (readonly [string, object, Partial<Witness>, number | string])[] = [
     ['time up, no token', zero('AgentTimeoutError', 0), {}, 'provider-error'],
     ['process failed, tokens unknown', zero('NonZeroAgentExitCodeError'), {}, 'provider-error'],
@@ -213,24 +211,6 @@ describe('an outage is no bad skill', () => {
     ['its process broke down in its work', zero('NonZeroAgentExitCodeError', 5), trouble('crash'), 'agent-crash'],
     ['a limit of its own is its own end', zero(null, 5), trouble('limit'), 0],
     ['time up after work', zero('AgentTimeoutError', 5), {}, 0],
-    [
-      'an agent that tells nothing, time up, nothing done',
-      trialJson({ ...custom, ...timeUp }),
-      {},
-      'agent-did-no-work',
-    ],
-    [
-      'an agent that tells nothing, time up, its log shows work',
-      trialJson({ ...custom, ...timeUp }),
-      { acted: true },
-      0,
-    ],
-    [
-      'an agent that tells nothing, time up, a reward',
-      trialJson({ ...custom, exception_info: raised('AgentTimeoutError') }),
-      {},
-      1,
-    ],
     [
       'a key of the environment that is refused',
       trialJson({
@@ -244,6 +224,34 @@ describe('an outage is no bad skill', () => {
     ],
   ];
   for (const [what, json, witness, expected] of rows) test(what, () => expect(word(json, witness)).toBe(expected));
+});
+
+describe('an agent that tells no tokens', () => {
+  const end = (type: string | null, reward = 0) =>
+    trialJson({
+      agent_info: { name: 'mine' },
+      agent_result: { n_output_tokens: null },
+      exception_info: type === null ? null : raised(type),
+      verifier_result: { rewards: { reward } },
+    });
+  const [timeUp, failed] = ['AgentTimeoutError', 'NonZeroAgentExitCodeError'];
+  const idle = 'agent-did-no-work';
+  // by what it left (a tool that it used, words, nothing): with a model that may be away, and without any
+  const rows = [
+    [timeUp, 0, true, 0, 0],
+    [timeUp, 0, null, idle, 0],
+    [timeUp, 0, false, idle, idle],
+    [timeUp, 1, false, 1, 1],
+    [failed, 0, true, 0, 0],
+    [failed, 0, null, idle, 0],
+    [failed, 0, false, idle, 0],
+    [failed, 1, false, 1, 1],
+    [null, 0, false, 0, 0],
+  ] as const;
+  test.each(rows)('%p, reward %p, it left %p', (type, reward, acted, withModel, without) => {
+    expect(word(end(type, reward), { acted }, true)).toBe(withModel);
+    expect(word(end(type, reward), { acted }, false)).toBe(without);
+  });
 });
 
 test('tampering and a foreign skill take any reward away', () => {

@@ -28,7 +28,7 @@ export type Witness = {
   readonly read: Reading;
   /** What kept the agent from its end, by its own log; null = nothing. */
   readonly trouble: CliTrouble | null;
-  /** Its log shows that it acted; null = there is no log that could tell. */
+  /** It used its tools, by what it left; null = it left words of which nobody knows what they tell; false = nothing. */
   readonly acted: boolean | null;
   /** The skill that Harbor put into the container is the one that was meant; null = nobody says. */
   readonly injected: boolean | null;
@@ -126,7 +126,10 @@ function reasonOfTrouble({ kind }: CliTrouble): UnscoredReason {
   }
 }
 
-/** Why the agent is known to have done nothing, in the trial or in one of its steps; null = it worked, or nobody can tell. */
+/**
+ * Why the agent is known to have done nothing, in the trial or in one of its steps; null = it worked, or nobody can tell. Of
+ * one that tells no tokens a reward above zero shows that it did something, and so does a tool that it used.
+ */
 function idleness(trial: TrialResult, w: Witness, callsModel: boolean) {
   const name = trial.agent_info?.name ?? '';
   const parts = partsOf(trial);
@@ -138,11 +141,13 @@ function idleness(trial: TrialResult, w: Witness, callsModel: boolean) {
       const reason: UnscoredReason = type === null || !callsModel ? 'agent-did-no-work' : 'provider-error';
       return { reason, detail: `the agent ${how} without a token of the model` };
     }
-    // a reward that was earned shows that it did something
-    if (tells || type !== 'AgentTimeoutError' || w.acted === true || needNoModel.has(name) || isEarned(part)) continue;
+    if (tells || type === null || needNoModel.has(name) || isEarned(part) || w.acted === true) continue;
+    // who calls no model is kept from its work by nobody, and a program that says nothing may fail at once
+    if (!callsModel && (w.acted === null || type !== 'AgentTimeoutError')) continue;
+    const how = type === 'AgentTimeoutError' ? 'ran into its time limit' : 'failed';
     return {
       reason: 'agent-did-no-work' as const,
-      detail: 'the agent ran into its time limit before it had done anything that its log would show',
+      detail: `the agent ${how}, and nothing shows that it had done anything`,
     };
   }
   return null;

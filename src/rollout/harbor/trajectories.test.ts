@@ -149,6 +149,32 @@ for (const agent of agents) {
   });
 }
 
+test('an agent that nobody knows is followed through all files of its trajectory, and out of its folder never', async () => {
+  const result = JSON.parse(readFileSync(join(trials, 'pi/result.json'), 'utf8'));
+  const said = (message: string, next?: string) =>
+    JSON.stringify({ steps: [{ source: 'agent', message }], continued_trajectory_ref: next });
+  const folder = copyOf('pi', {
+    'result.json': JSON.stringify({ ...result, agent_info: { name: 'mine', version: '1' } }),
+    'agent/trajectory.json': said('one', 'trajectory.cont-1.json'),
+    'agent/trajectory.cont-1.json': said('two', '../outside.json'),
+    'outside.json': said('three'),
+  });
+  const { trajectory, versions } = finished(await reportOf(folder));
+  expect(trajectory.agent).toBe('mine');
+  expect(trajectory.steps.map((step) => (step.kind === 'message' ? step.text : ''))).toEqual([
+    instruction,
+    'one',
+    'two',
+  ]);
+  expect(trajectory.finalText).toBe('two');
+  expect(Object.values(versions)).toContain('1');
+  const round = copyOf('pi', {
+    'result.json': JSON.stringify({ ...result, agent_info: { name: 'mine' } }),
+    'agent/trajectory.json': said('again', 'trajectory.json'),
+  });
+  expect(finished(await reportOf(round)).trajectory.steps.length).toBeLessThan(100);
+});
+
 test('an agent that ends well while its provider refuses the key stands for a failure, not for a zero', async () => {
   expect(await reportOf(copyOf('pi-401'))).toMatchObject({ kind: 'failed', failure: { code: 'auth' } });
 });

@@ -7,7 +7,7 @@ import type { CliKind, CliReading, CliTrouble } from '../agents/cli/cli-kind.ts'
 import { cliKinds } from '../agents/cli/kinds.ts';
 import { readOutput } from '../agents/cli/output-file.ts';
 import { normalizedTrajectory } from '../trajectory.ts';
-import { readAtif } from './atif.ts';
+import { type AtifReading, readAtif } from './atif.ts';
 import type { Witness } from './outcome.ts';
 import { readInSteps } from './reading.ts';
 import { isInjected, type LaidSkill } from './skills.ts';
@@ -33,7 +33,7 @@ export async function evidenceOf(folder: string, trial: TrialResult, o: Evidence
   const parts = await Promise.all(
     partsOf(trial).map((part) => {
       const { step_name: step } = part;
-      return isFolderName(step) ? seenIn(join(folder, 'steps', step), part, kind, o) : seenIn(folder, part, kind, o);
+      return isEntryName(step) ? seenIn(join(folder, 'steps', step), part, kind, o) : seenIn(folder, part, kind, o);
     }),
   );
   const outputs = parts.flatMap(({ verifierOutput }) => verifierOutput ?? []);
@@ -53,7 +53,11 @@ export async function evidenceOf(folder: string, trial: TrialResult, o: Evidence
     witness: {
       read: o.skill === null ? null : readByAny(parts.map(({ read }) => read)),
       trouble: worst(parts.flatMap(({ trouble }) => trouble ?? [])),
-      acted: parts.some(({ steps }) => steps.length > 0) || null,
+      acted: parts.some(({ steps }) => steps.some(({ kind }) => kind === 'tool'))
+        ? true
+        : parts.some(({ steps }) => steps.length > 0)
+          ? null
+          : false,
       injected: o.laid === null ? null : await isInjected(folder, o.laid),
     },
   };
@@ -81,7 +85,7 @@ async function seenIn(
   const logs = join(place, 'agent');
   const said = kind === null ? null : await saidIn(logs, kind, skill);
   const byLog = said !== null && said.steps.length > 0 ? said : null;
-  const atif = byLog === null ? readAtif((await textOf(join(logs, 'trajectory.json'))) ?? '') : null;
+  const atif = byLog === null ? await atifIn(logs) : null;
   const steps = byLog?.steps ?? atif?.steps ?? (kind === null ? await notesOf(logs) : []);
   const told = part.agent_result?.metadata?.skillopt_read;
   const shown = skill === null || atif === null ? null : readInSteps(steps, skill.text);
@@ -108,6 +112,22 @@ async function saidIn(logs: string, kind: CliKind, skill: MountedSkill | null): 
   const beside = own === undefined ? '' : ((await textOf(join(logs, own))) ?? '');
   if (log === '' && beside === '') return null;
   return kind.parse({ stdout: log, stderr: `${beside}\n${log}`, skillName: skill?.name ?? null });
+}
+
+/** Most files that one trajectory may go on over. */
+const mostParts = 50;
+
+/** Harbor's trajectory of an agent, with the files that it goes on in; null = there is none that can be read. */
+async function atifIn(logs: string): Promise<AtifReading | null> {
+  const parts: AtifReading[] = [];
+  for (let name: string | null = 'trajectory.json'; isEntryName(name) && parts.length < mostParts; ) {
+    const part: AtifReading | null = readAtif((await textOf(join(logs, name))) ?? '');
+    if (part === null) break;
+    parts.push(part);
+    name = part.next;
+  }
+  const last = parts.at(-1);
+  return last === undefined ? null : { ...last, steps: parts.flatMap(({ steps }) => steps) };
 }
 
 /** An agent whose process failed before it came to its own end broke down in the middle of its work. */
@@ -153,6 +173,7 @@ async function textOf(path: string): Promise<string | null> {
   return (await readOutput(path)) || null;
 }
 
-function isFolderName(name: string | null | undefined): name is string {
+/** A name of an entry of a folder, and no way out of it. */
+function isEntryName(name: string | null | undefined): name is string {
   return name != null && name !== '' && name !== '.' && name !== '..' && !name.includes('/');
 }
