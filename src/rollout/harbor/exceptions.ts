@@ -3,7 +3,13 @@ import type { UnscoredReason } from '../../ports/outcome.ts';
 import { partsOf, type TrialPart, type TrialResult } from './trial.ts';
 
 /** What was raised in a trial, and in which part of it; null = outside of its steps. */
-export type Met = { readonly type: string; readonly message: string; readonly part: TrialPart | null };
+export type Met = {
+  readonly type: string;
+  readonly message: string;
+  readonly part: TrialPart | null;
+  /** In milliseconds since 1970; NaN = it is not told. */
+  readonly at: number;
+};
 
 /** All that was raised in a trial: its own first, then its steps' in order. */
 export function metIn(trial: TrialResult): readonly Met[] {
@@ -13,7 +19,8 @@ export function metIn(trial: TrialResult): readonly Met[] {
     const found = owner.exception_info;
     if (found === null || found === undefined) return [];
     const part = parts.includes(owner) ? owner : null;
-    return [{ type: found.exception_type, message: found.exception_message ?? '', part }];
+    const at = Date.parse(found.occurred_at ?? '');
+    return [{ type: found.exception_type, message: found.exception_message ?? '', part, at }];
   });
 }
 
@@ -67,15 +74,18 @@ const reasons: Readonly<Record<string, UnscoredReason>> = {
 
 /** Why a trial in which this was raised has no score. */
 export function reasonOf(met: Met, trial: TrialResult): UnscoredReason {
-  const { type, part } = met;
+  const { type, part, at } = met;
   const known = Object.hasOwn(reasons, type) ? reasons[type] : undefined;
   if (known !== undefined) return known;
   if (!hasBegun(trial.agent_setup)) return 'environment';
   const isOfStep = part !== null && part !== trial;
   if (part !== null && !hasBegun(part.agent_execution)) return isOfStep ? 'environment' : 'agent-setup';
   if (type === 'NetworkConnectionError') return 'provider-error';
-  // an agent that failed is judged all the same: only what arose after its end is the verifier's
-  return type === 'ValidationError' ? 'verifier-bad-reward' : 'agent-crash';
+  const verifier = part?.verifier;
+  if (!hasBegun(verifier) || !(at >= Date.parse(verifier?.started_at ?? ''))) return 'agent-crash';
+  // with its verdict in, only the end of the environment is left
+  if (part?.verifier_result) return 'environment';
+  return type === 'ValidationError' ? 'verifier-bad-reward' : 'verifier-crash';
 }
 
 type Lasting = 'auth' | 'quota' | 'model-not-found';

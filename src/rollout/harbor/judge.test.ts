@@ -254,6 +254,24 @@ describe('an agent that tells no tokens', () => {
   });
 });
 
+describe('what Harbor raises without a name that is known is told by its time', () => {
+  const at = (occurred_at: string | null, more: object = {}) =>
+    trialJson({
+      verifier: { started_at: '2026-12-01T12:00:02.5Z', finished_at: '2026-12-01T12:00:03Z' },
+      exception_info: { ...raised('OddError'), occurred_at },
+      ...more,
+    });
+  const rows: readonly (readonly [string, object, UnscoredReason])[] = [
+    ['in the agent’s run', at('2026-12-01T12:00:02Z'), 'agent-crash'],
+    ['in the verifier', at('2026-12-01T12:00:03Z', { verifier_result: null }), 'verifier-crash'],
+    ['in the end of the environment', at('2026-12-01T12:00:04Z'), 'environment'],
+    ['at no time that is told', at(null), 'agent-crash'],
+    ['before the agent began', at(null, { agent_execution: null, verifier: null, agent_result: null }), 'agent-setup'],
+    ['before its setup', at(null, { agent_setup: null, agent_execution: null, verifier: null }), 'environment'],
+  ];
+  for (const [what, json, expected] of rows) test(what, () => expect(word(json)).toBe(expected));
+});
+
 test('tampering and a foreign skill take any reward away', () => {
   expect(word(trialJson(), { planted: 'it wrote a reward' })).toBe('tampered');
   expect(word(trialJson(), { injected: false })).toBe('skill-not-visible');

@@ -12,7 +12,7 @@ const unreadable = { exception_type: 'UnreadableError', exception_message: 'Harb
 
 /** Where anything stands, something was raised, however little of it can be read. */
 const exception = z
-  .object({ exception_type: z.string(), exception_message: maybe(z.string()) })
+  .object({ exception_type: z.string(), exception_message: maybe(z.string()), occurred_at: maybe(z.string()) })
   .nullish()
   .catch(unreadable);
 
