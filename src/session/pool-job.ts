@@ -1,6 +1,8 @@
 import type { Ask, LedgerLine } from '../ports/engine.ts';
 import type { LimitKind } from '../ports/inputs.ts';
 import type { Outcome } from '../ports/outcome.ts';
+import type { RolloutRequest } from '../ports/rollouts.ts';
+import type { PoolOptions } from './pool-options.ts';
 
 /** What a job is wanted for: 0 awaited by the engine, 1 planned, 2 a guess. */
 export type Rank = 0 | 1 | 2;
@@ -41,5 +43,17 @@ export function newJob(ask: Ask, text: string | null, rank: Rank, line: LedgerLi
     done: promise,
     resolve,
     reject,
+  };
+}
+
+/** As the backend is asked for it. */
+export function requestOf(j: Job, o: Pick<PoolOptions, 'task' | 'skill'>): RolloutRequest {
+  return {
+    key: j.key,
+    task: o.task(j.ask.task),
+    skill: j.text === null ? null : o.skill(j.text, j.ask.skill),
+    attempt: j.ask.attempt,
+    try: j.ask.try,
+    signal: j.abort.signal,
   };
 }

@@ -2,7 +2,7 @@ import type { Journal } from '../journal/journal.ts';
 import { redactFailure } from '../journal/redact.ts';
 import type { Ask, LedgerLine } from '../ports/engine.ts';
 import { type Failure, SkilloptError } from '../ports/failure.ts';
-import type { PerformOptions, RolloutReport, RolloutRequest } from '../ports/rollouts.ts';
+import type { PerformOptions, RolloutReport } from '../ports/rollouts.ts';
 import { unknownUsage } from '../ports/usage.ts';
 import { spentOn } from './actual-ledger.ts';
 import { Batch, DEPTH } from './batches.ts';
@@ -11,7 +11,7 @@ import { FailureRow } from './failure-row.ts';
 import { finishedEvent } from './finished-event.ts';
 import { cantHold } from './limit-failures.ts';
 import type { Logged } from './logged.ts';
-import { type Answer, type Job, newJob, type Rank } from './pool-job.ts';
+import { type Answer, type Job, newJob, type Rank, requestOf } from './pool-job.ts';
 import type { PoolOptions } from './pool-options.ts';
 import { RecoveredRollouts } from './recovered.ts';
 import { isFar } from './resets.ts';
@@ -35,6 +35,7 @@ export class Pool {
   private readonly failures: FailureRow;
   private readonly unanswered = new Unanswered();
   private waiting: ReturnType<typeof setTimeout> | null = null;
+  private due: ReturnType<typeof setImmediate> | null = null;
   private paused: unknown = null;
   private idle: (() => void)[] = [];
   readonly performed: string[] = [];
@@ -97,11 +98,21 @@ export class Pool {
     else this.jobs.delete(j.key);
   }
 
+  /** Starts what fits; a batch first when the engine has said all that it wants now, as it may say it one by one. */
+  pump(): void {
+    if (!this.o.rollouts.batches) this.fill();
+    else
+      this.due ??= setImmediate(() => {
+        this.due = null;
+        this.pumpLater();
+      });
+  }
+
   /**
    * Starts what fits: awaited before planned before guesses. A batch may hold more than runs at once, as starting one
    * takes its time; guesses have batches of their own, so that giving them up ends these.
    */
-  pump(): void {
+  private fill(): void {
     if (this.closed || this.paused !== null || this.waiting !== null || !this.mayStart()) return;
     const { batches } = this.o.rollouts;
     if (batches) this.start([0, 1], DEPTH);
@@ -172,7 +183,7 @@ export class Pool {
   /** From a timer, where nobody would hear an exception. */
   pumpLater(): void {
     try {
-      this.pump();
+      this.fill();
     } catch (e) {
       this.stop(e);
     }
@@ -180,7 +191,7 @@ export class Pool {
 
   private async run(batch: Batch): Promise<void> {
     try {
-      const requests = batch.jobs.map((j) => this.request(j));
+      const requests = batch.jobs.map((j) => requestOf(j, this.o));
       for await (const report of this.o.rollouts.performRollouts(requests, this.optionsOf(batch))) {
         const job = batch.get(report.key);
         if (!job) throw new Error(`the backend reported ${report.key} twice or unasked`);
@@ -206,17 +217,6 @@ export class Pool {
       signal,
       concurrency: batch.width,
       onProgress: ({ key }) => batch.seen(key, this.unanswered.wave),
-    };
-  }
-
-  private request(j: Job): RolloutRequest {
-    return {
-      key: j.key,
-      task: this.o.task(j.ask.task),
-      skill: j.text === null ? null : this.o.skill(j.text, j.ask.skill),
-      attempt: j.ask.attempt,
-      try: j.ask.try,
-      signal: j.abort.signal,
     };
   }
 
