@@ -12,6 +12,7 @@ import { makeRedactor } from '../journal/redact.ts';
 import type { Edit } from '../ports/edit.ts';
 import type { ModelRequest } from '../ports/model.ts';
 import type { ProposalRequest, Proposals } from '../ports/proposals.ts';
+import type { Rollouts } from '../ports/rollouts.ts';
 import { noUsage } from '../ports/usage.ts';
 import { playedModel } from '../rollout/chat/chat-fixture.ts';
 import { ChatRollouts } from '../rollout/chat/chat-rollouts.ts';
@@ -75,7 +76,7 @@ function optimizer(): Proposals & { readonly shown: ProposalRequest[] } {
   };
 }
 
-async function run(dir: string, metric: 'soft' | 'mixed') {
+async function run(dir: string, metric: 'soft' | 'mixed', recover?: NonNullable<Rollouts['recover']>) {
   const model = playedModel(answer);
   const proposals = optimizer();
   const ids = (split: string) => Array.from({ length: 6 }, (_, i) => `${split}-${i}`);
@@ -123,7 +124,7 @@ async function run(dir: string, metric: 'soft' | 'mixed') {
     });
     expect((await rollouts.preflight()).filter((f) => f.level === 'error')).toEqual([]);
     const end = await runSession(session, {
-      rollouts,
+      rollouts: recover === undefined ? rollouts : Object.assign(rollouts, { recover }),
       proposals,
       redact: makeRedactor([]),
       leaks: leaksOf(session, dir),
@@ -185,3 +186,32 @@ test.each([
     expect((await run(dir, metric)).model.asked).toEqual([]);
   },
 );
+
+test('a session that was killed asks its backend what became of its rollouts, before it tells them as lost', async () => {
+  const dir = mkdtempSync(join(tmpdir(), 'skillopt-chat-session-'));
+  made.push(dir);
+  writeFileSync(join(dir, 'tasks.json'), promptPack());
+  await run(dir, 'soft');
+  const file = join(dir, 'skillopt.jsonl');
+  const lines = readFileSync(file, 'utf8').split('\n');
+  const at = lines.findIndex((line) => line.includes('"rollout.finished"'));
+  rmSync(join(dir, 'skillopt.md'));
+  rmSync(join(dir, 'best_skill.md'));
+  writeFileSync(file, `${lines.slice(0, at).join('\n')}\n`);
+  let asked: readonly string[] = [];
+  const { end } = await run(dir, 'soft', async (keys) => {
+    asked = keys;
+    return { finished: keys.slice(0, 1), notBegun: keys.slice(1, 2) };
+  });
+  expect(asked).toHaveLength(3);
+  const anew = readText(readFileSync(file, 'utf8')).lines.slice(at);
+  const told = (key: string | undefined) =>
+    anew.flatMap(({ event }) => ('key' in event && event.key === key ? [event.type] : []));
+  expect(asked.map(told)).toEqual([
+    ['rollout.finished'],
+    ['rollout.cancelled', 'rollout.started', 'rollout.finished'],
+    ['rollout.lost', 'rollout.started', 'rollout.finished'],
+  ]);
+  expect(end.finalize?.complete).toBe(true);
+  expect((await verifySession(dir, renderSession, 'test')).problems).toEqual([]);
+});
