@@ -3,6 +3,7 @@ import { VERSION } from '../version.ts';
 import { cleanCommand } from './commands/clean.ts';
 import { configCommand } from './commands/config.ts';
 import { demoCommand } from './commands/demo.ts';
+import { doctorCommand } from './commands/doctor.ts';
 import { evalCommand } from './commands/eval.ts';
 import { finalizeCommand } from './commands/finalize.ts';
 import { forkCommand } from './commands/fork.ts';
@@ -41,6 +42,7 @@ export function makeProgram(context: CommandContext): Command {
     tryCommand,
     configCommand,
     cleanCommand,
+    doctorCommand,
     lintCommand,
     importCommand,
   ])

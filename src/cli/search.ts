@@ -13,17 +13,14 @@ import { begin } from './begin.ts';
 import { removeUnmeasured } from './begin-anew.ts';
 import { type Io, ReportedFailure } from './io.ts';
 import { leaksOf } from './leaks.ts';
-import { learner } from './local-backend.ts';
-import { priced, pricedRollouts } from './models.ts';
 import { powerOf } from './power-of.ts';
-import { installing, preloadsIn, preloadsUsed } from './preloads.ts';
+import { installing } from './preloads.ts';
 import { shownDir } from './read-state.ts';
 import { redactor } from './secrets.ts';
 import type { Show } from './show.ts';
-import { skillCommands } from './skill-commands.ts';
 import type { Stage } from './stage.ts';
 import type { Surface } from './surface.ts';
-import { preflight, sessionParts, taskNotes, wired, workersOf } from './wiring.ts';
+import { preflight, sessionChecks, sessionParts, wired, workersOf } from './wiring.ts';
 
 export type SearchOptions = {
   readonly io: Io;
@@ -105,22 +102,14 @@ async function searchOn(surface: Surface, o: SearchOptions, onStop: (left: Searc
         'leave it out',
       );
     const workers = workersOf(session.config);
-    const { rollouts, proposals, models, roles, oneShot, gateway, asksTarget } = await wired(session, o.base ?? o.dir, {
+    const made = await wired(session, o.base ?? o.dir, {
       ...o,
       rehearsalDelayMs: delayMs,
       onWait: (wait, model) => surface.waits(wait, model),
     });
+    const { rollouts, proposals, roles, oneShot, gateway, asksTarget } = made;
     close = () => gateway?.close();
-    const findings = await preflight([
-      rollouts,
-      proposals,
-      taskNotes(session.config, session.pack.tasks),
-      skillCommands(session, preloadsIn(rollouts)),
-      learner(session.config),
-      preloadsUsed(session.config, rollouts),
-      priced(session.config, models),
-      pricedRollouts(session.config, gateway),
-    ]);
+    const findings = await preflight(sessionChecks(session, made));
     const { splits } = session.check({ versions: {}, workers });
     const report = () =>
       afterRun(session.state, {

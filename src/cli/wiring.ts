@@ -34,12 +34,13 @@ import { exampleHas, exampleName, exampleText } from './bundled.ts';
 import { refuseSecrets } from './config-secrets.ts';
 import { type Bounded, roomOf, spentInEval, spentInSession } from './gateway.ts';
 import { harborBackend } from './harbor-backend.ts';
-import { localBackend, reachOf } from './local-backend.ts';
-import { type ModelMaker, modelMaker } from './models.ts';
-import { type Preloaded, standingVersions } from './preloads.ts';
+import { learner, localBackend, reachOf } from './local-backend.ts';
+import { type ModelMaker, modelMaker, priced, pricedRollouts } from './models.ts';
+import { type Preloaded, preloadsIn, preloadsUsed, standingVersions } from './preloads.ts';
 import { renderSession } from './render-session.ts';
 import type { Roles } from './roles.ts';
 import { noteNamed, redactor } from './secrets.ts';
+import { skillCommands } from './skill-commands.ts';
 import { bundleOf, skillSource, sources } from './sources.ts';
 
 /** Seconds for an agent whose task gives no limit. */
@@ -94,8 +95,11 @@ export type Wired = {
   readonly oneShot: (() => Proposals) | null;
 };
 
+/** What of a session its backend and its optimizer are made of. */
+export type Wirable = Pick<Session, 'config' | 'id' | 'pack' | 'paths' | 'skill' | 'isNew' | 'onEvent' | 'state'>;
+
 /** Puts a session's backend and optimizer together. The bundled examples need no consent to run in plain folders. */
-export async function wired(session: Session, base: string, o: BackendOptions): Promise<Wired> {
+export async function wired(session: Wirable, base: string, o: BackendOptions): Promise<Wired> {
   const make = modelMaker(base, o.onWait);
   const { optimizer, reflection } = session.config;
   const { limits } = session.config;
@@ -289,7 +293,7 @@ function namedOptimizer(config: Config['optimizer']): 'model' | 'agent' | 'rehea
 }
 
 /** The rehearsal's optimizer, with the list of edits that lies beside the config or comes with the example. */
-function rehearsalOf(session: Session, base: string): Proposals {
+function rehearsalOf(session: Pick<Session, 'config'>, base: string): Proposals {
   const { pack } = session.config;
   const example = exampleName(pack);
   if (example !== null && exampleHas(example, 'rehearsal.json'))
@@ -315,9 +319,31 @@ function rehearsalOf(session: Session, base: string): Proposals {
   return createRehearsalOptimizer({ edits: parseRehearsal(text, path) });
 }
 
+/** What has to hold before a session goes on: of backend and optimizer, and of how they fit. */
+export function sessionChecks(
+  session: Pick<Session, 'config' | 'pack' | 'skill'>,
+  { rollouts, proposals, models, gateway }: Wired,
+): readonly Preflight[] {
+  return [
+    rollouts,
+    proposals,
+    taskNotes(session.config, session.pack.tasks),
+    skillCommands(session, preloadsIn(rollouts)),
+    learner(session.config),
+    preloadsUsed(session.config, rollouts),
+    priced(session.config, models),
+    pricedRollouts(session.config, gateway),
+  ];
+}
+
+/** All that is found, errors too. */
+export async function found(parts: readonly Preflight[]): Promise<readonly Finding[]> {
+  return (await Promise.all(parts.map((p) => p.preflight()))).flat();
+}
+
 /** What backend and optimizer find before anything is spent; errors end the command with their fixes. */
 export async function preflight(parts: readonly Preflight[]): Promise<readonly Finding[]> {
-  const findings = (await Promise.all(parts.map((p) => p.preflight()))).flat();
+  const findings = await found(parts);
   const same = (f: Finding) => JSON.stringify([f.what, f.where, f.fix]);
   const errors = [...new Map(findings.filter((f) => f.level === 'error').map((f) => [same(f), f])).values()];
   const [first] = errors;

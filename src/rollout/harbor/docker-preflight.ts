@@ -167,7 +167,7 @@ export async function placeFindings(
   }
   return [
     ok('whether a container sees the session’s folder is seen at the first trial: no image is here to try it with'),
-    ...roomFindings(await freeAt(engine.root), engine.root),
+    ...(await roomOf(engine)),
   ];
 }
 
@@ -190,6 +190,11 @@ export async function runOnce(o: HarborOptions, args: readonly string[], timeout
 export function freeIn(stdout: string): number | null {
   const [, kilobytes] = /^\S+\s+\d+\s+\d+\s+(\d+)\s+\S+\s+\/\s*$/m.exec(stdout) ?? [];
   return kilobytes === undefined ? null : Number(kilobytes) * 1_024;
+}
+
+/** Free room of an engine on this machine; nothing where its folder is not one of ours. */
+export async function roomOf({ root }: Engine): Promise<readonly Finding[]> {
+  return roomFindings(await freeAt(root), root);
 }
 
 async function freeAt(folder: string): Promise<number | null> {

@@ -23,9 +23,10 @@ export async function cliPreflight(
   ];
 }
 
-async function installedFindings(
+/** Whether the program is here, can be started, and is of a version that is known. */
+export async function installedFindings(
   kind: CliKind,
-  settings: AgentSettings,
+  settings: Pick<AgentSettings, 'path'>,
   installed: InstalledCli,
 ): Promise<readonly Finding[]> {
   const program = installed.find();
