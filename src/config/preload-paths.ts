@@ -20,7 +20,7 @@ function movedSpec(spec: string, moved: (path: string) => string): string {
   return localPath(to) === null ? `./${to}` : to;
 }
 
-const pathKeys = ['skills', 'npm', 'pip'] as const;
+const pathKeys = ['skills', 'npm', 'pip', 'apt'] as const;
 
 /** The value of `preloads`, or of a key below it, with each path in it replaced, as far as it has the form; else as it is. */
 export function withMovedPaths(key: string, value: unknown, moved: (path: string) => string): unknown {

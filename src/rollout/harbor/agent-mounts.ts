@@ -11,7 +11,13 @@ import { InstalledCli, installation } from '../agents/cli/installed-cli.ts';
 import { cliKinds } from '../agents/cli/kinds.ts';
 import { type Binary, binaryAt } from './binary.ts';
 import { askHarbor } from './harbor-process.ts';
-import { environmentName, type HarborMount, type HarborOptions, harborAgentName } from './options.ts';
+import {
+  environmentName,
+  type HarborEnvironment,
+  type HarborMount,
+  type HarborOptions,
+  harborAgentName,
+} from './options.ts';
 import { baseImage, taskEnvironment } from './task-environment.ts';
 
 /** An agent's CLI of this machine that trials are shown. */
@@ -33,6 +39,11 @@ const systemPath = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
 /** Environments whose trials see folders of this machine. */
 const canMount: ReadonlySet<string> = new Set(['docker', 'podman']);
 
+/** Whether trials can be shown files of this machine; a class of the user's own is taken to. */
+export function seesThisMachine(environment: HarborEnvironment): boolean {
+  return 'importPath' in environment || canMount.has(environment.type);
+}
+
 /**
  * The options with the agent's CLI of this machine mounted into each trial, read-only, so that no trial installs one. A
  * native program is mounted by itself; one of Node's with its packages and the Node that runs it, behind a small script.
@@ -51,7 +62,7 @@ export async function withHostAgent(
   const kind = cliKinds.find((one) => one.name === name);
   if (kind === undefined)
     return refuse(`there is no CLI of ${name} that could be mounted`, `${without}; ${mountable} can be mounted`);
-  if ('type' in o.environment && !canMount.has(o.environment.type))
+  if (!seesThisMachine(o.environment))
     return refuse(`trials on ${environmentName(o.environment)} see no folder of this machine`, without);
   const cli = new InstalledCli(kind, path);
   const program = cli.find();

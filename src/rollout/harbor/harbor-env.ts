@@ -35,6 +35,7 @@ export function harborEnvironment(o: HarborOptions): Readonly<Record<string, str
     ...(o.model?.keyName ? [o.model.keyName] : []),
     ...o.env,
     ...o.agentEnv,
+    ...namesIn([o.agentVariables ?? {}]),
     ...o.tasks.flatMap((task) => namesIn([task.env.environment, task.env.verifier, task.env.solution])),
   ]);
   const entries = Object.entries(o.hostEnv).flatMap(([name, value]) =>

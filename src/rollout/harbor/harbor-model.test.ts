@@ -53,6 +53,11 @@ describe('a model as Harbor is told of it', () => {
       { model: 'google/g', baseUrl: 'https://x.example' },
       ['gemini/g', 'https://x.example/v1beta', 'GEMINI_API_KEY', null],
     ],
+    [
+      'opencode',
+      { model: 'openai-compatible/q', baseUrl: 'https://x.example/v1' },
+      ['openai-compatible/q', 'https://x.example/v1', NO_KEY, 'openai_chat_completions'],
+    ],
     ['opencode', { model: 'groq/g' }, ['groq/g', null, 'GROQ_API_KEY', null]],
     [
       'gemini-cli',

@@ -146,6 +146,8 @@ function routeOf(protocol: Protocol, prefix: string, agent: string): string {
     case 'gemini':
       return 'gemini';
     case 'chat':
+      // opencode's own provider of that name would speak Responses
+      return agent === 'opencode' ? 'openai-compatible' : 'openai';
     case 'responses':
       return 'openai';
     default:
@@ -153,11 +155,12 @@ function routeOf(protocol: Protocol, prefix: string, agent: string): string {
   }
 }
 
-/** An address of this machine as the agent gets there. */
-function reachedFrom(
+/** An address of this machine as the agent gets there. `where`: what named it. */
+export function reachedFrom(
   url: string,
   environment: HarborEnvironment,
   callsFrom: 'trial' | 'harbor',
+  where = 'baseUrl of the model',
 ): { readonly url: string; readonly findings: readonly Finding[]; readonly error: Finding | null } {
   const host = URL.parse(url)?.hostname ?? '';
   const here = host === 'localhost' || host.endsWith('.localhost') || host === '[::1]' || /^127(\.\d+){3}$/.test(host);
@@ -171,7 +174,7 @@ function reachedFrom(
       error: {
         level: 'error',
         what: `${url} is an address of this machine, which trials on ${name} don’t reach`,
-        where: 'baseUrl of the model',
+        where,
         fix: 'name an address that they reach, or run on docker',
       },
     };
@@ -181,7 +184,7 @@ function reachedFrom(
       {
         level: 'warning',
         what: `containers reach ${url} as host.docker.internal, where a server that listens on ${host} alone does not answer`,
-        where: 'baseUrl of the model',
+        where,
         fix: 'let the server listen on Docker’s bridge address (172.17.0.1) or on 0.0.0.0',
       },
     ],

@@ -1,16 +1,19 @@
 import { randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
-import { type Failure, fail } from '../../ports/failure.ts';
+import { join } from 'node:path';
+import { type Failure, fail, SkilloptError } from '../../ports/failure.ts';
 import type { Finding } from '../../ports/preflight.ts';
 import type { PerformOptions, Recovered, RolloutReport, RolloutRequest, Rollouts } from '../../ports/rollouts.ts';
 import type { FolderTask } from '../../ports/task.ts';
 import { reapLeftovers } from '../../process/reap-leftovers.ts';
 import { markName } from '../local/environment.ts';
+import { DerivedTasks } from './derived-tasks.ts';
 import { harborEnvironment } from './harbor-env.ts';
 import { harborVersion } from './harbor-process.ts';
 import { JobsPlace, trialsIn } from './job-folder.ts';
 import { type Job, jobsOf } from './jobs.ts';
+import { isEmpty } from './layer.ts';
 import { type Adoptable, type LeftJobs, leftJobs } from './left-jobs.ts';
 import { sweepDocker } from './leftovers.ts';
 import { type HarborOptions, isDocker } from './options.ts';
@@ -28,12 +31,16 @@ export class HarborRollouts implements Rollouts {
   readonly batches = true;
   readonly #o: HarborOptions;
   readonly #place: JobsPlace;
+  /** Null: tasks are run as they are. */
+  readonly #layered: DerivedTasks | null;
   #version: string | null = null;
   #left: Promise<LeftJobs> | null = null;
 
   constructor(options: HarborOptions) {
     this.#o = options;
     this.#place = new JobsPlace(options.dir);
+    const { layer, dir } = options;
+    this.#layered = layer === undefined || isEmpty(layer) ? null : new DerivedTasks(join(dir, 'tasks'), layer);
   }
 
   async preflight(): Promise<readonly Finding[]> {
@@ -42,8 +49,9 @@ export class HarborRollouts implements Rollouts {
 
   async versions(): Promise<Readonly<Record<string, string>>> {
     this.#version ??= (await harborVersion(this.#o)) ?? 'missing';
-    const { mounted } = this.#o;
-    return { harbor: this.#version, ...(mounted === undefined ? {} : { [mounted.agent]: mounted.version }) };
+    const { mounted, broughtVersions } = this.#o;
+    const agent = mounted === undefined ? {} : { [mounted.agent]: mounted.version };
+    return { harbor: this.#version, ...agent, ...broughtVersions };
   }
 
   /** Ends Harbor processes of an earlier process of this session, then what their trials left. */
@@ -101,12 +109,28 @@ export class HarborRollouts implements Rollouts {
         await this.#taken(request.key, finished);
       } else if (options.signal.aborted || request.signal.aborted)
         yield { kind: 'cancelled', key: request.key, begun: false };
-      else fresh.push(request);
+      else {
+        const derived = await this.#derived(request);
+        if (derived instanceof SkilloptError)
+          yield { kind: 'failed', key: request.key, failure: derived.failure, begun: false };
+        else fresh.push(derived);
+      }
     }
     if (fresh.length === 0) return;
     await mkdir(this.#o.dir, { recursive: true });
     await layPython(this.#o);
     yield* this.#perform(jobsOf(fresh, this.#o.sessionId), versions, options);
+  }
+
+  /** The same request for a copy of the task with the layer on its image; an error where that can't be. */
+  async #derived(request: RolloutRequest<FolderTask>): Promise<RolloutRequest<FolderTask> | SkilloptError> {
+    if (this.#layered === null) return request;
+    try {
+      return { ...request, task: await this.#layered.of(request.task) };
+    } catch (error) {
+      if (error instanceof SkilloptError) return error;
+      throw error;
+    }
   }
 
   /** Jobs run side by side and share the workers between them. */

@@ -43,6 +43,7 @@ export function jobConfig(
     ...(seconds === null ? {} : { override_timeout_sec: seconds }),
     ...(o.setupSec === null ? {} : { override_setup_timeout_sec: o.setupSec }),
     ...(Object.keys(o.agentKwargs).length === 0 ? {} : { kwargs: o.agentKwargs }),
+    ...(o.mcpServers === undefined || o.mcpServers.length === 0 ? {} : { mcp_servers: o.mcpServers }),
   };
   return {
     job_name: place.name,
@@ -67,7 +68,7 @@ export function jobConfig(
       return {
         ...agent,
         ...(skills.length === 0 ? {} : { skills }),
-        env: { ...quick(o), ...named([...o.env, ...o.agentEnv]), [ENTRY_VARIABLE]: entry.id },
+        env: { ...quick(o), ...o.agentVariables, ...named([...o.env, ...o.agentEnv]), [ENTRY_VARIABLE]: entry.id },
       };
     }),
     tasks: job.tasks.map(({ dir }) => ({ path: dir })),

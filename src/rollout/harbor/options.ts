@@ -1,6 +1,7 @@
 import type { Finding } from '../../ports/preflight.ts';
 import type { FolderTask } from '../../ports/task.ts';
 import type { MountedAgent } from './agent-mounts.ts';
+import type { Layer } from './layer.ts';
 
 /** Where Harbor runs its trials: an environment type that it knows (`docker`, `daytona`, …), or a class as `module:Class`. */
 export type HarborEnvironment = { readonly type: string } | { readonly importPath: string };
@@ -22,6 +23,16 @@ export type HarborModel = {
 
 /** A file or folder of this machine that trials see, read-only. */
 export type HarborMount = { readonly source: string; readonly target: string };
+
+/** A server of the Model Context Protocol as Harbor hands it to agents; it starts within the trial. */
+export type HarborMcpServer =
+  | {
+      readonly name: string;
+      readonly transport: 'stdio';
+      readonly command: string;
+      readonly args: readonly string[];
+    }
+  | { readonly name: string; readonly transport: 'streamable-http'; readonly url: string };
 
 /** What the Harbor backend is made of. */
 export type HarborOptions = {
@@ -67,6 +78,14 @@ export type HarborOptions = {
   readonly mounted?: MountedAgent;
   /** What was found while these options were made: `preflight` tells it, too. */
   readonly found?: readonly Finding[];
+  /** What is installed on every task's image when it is built (`withPreloads`); absent = nothing. */
+  readonly layer?: Layer;
+  /** MCP servers of the agent, in Harbor's form. */
+  readonly mcpServers?: readonly HarborMcpServer[];
+  /** Variables of the agent alone, with a plain value or with `${NAME}` of another variable; nothing secret. */
+  readonly agentVariables?: Readonly<Record<string, string>>;
+  /** Versions of what is brought into trials beside the agent, by name. */
+  readonly broughtVersions?: Readonly<Record<string, string>>;
   /** How long Harbor may take to end its trials after a TERM; default 60 s. */
   readonly patienceMs?: number;
 };

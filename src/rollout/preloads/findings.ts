@@ -59,8 +59,9 @@ export function wantedFindings(
   ];
 }
 
-function variableFindings(
-  { wanted, hostEnv }: PreloadOptions,
+/** What is wrong with the variables that are named. */
+export function variableFindings(
+  { wanted, hostEnv }: Pick<PreloadOptions, 'wanted' | 'hostEnv'>,
   mcpEnv: Readonly<Record<string, VariableSource>>,
 ): readonly Finding[] {
   const named: readonly (readonly [name: string, where: string])[] = [

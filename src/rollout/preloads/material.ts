@@ -7,7 +7,7 @@ import type { Finding } from '../../ports/preflight.ts';
 import { sourceHash } from './local-source.ts';
 import { machineServers, takenServer } from './machine-mcp.ts';
 import { knownOnMachine, type MachinePlaces, machinePlaces } from './machine-places.ts';
-import type { PreloadOptions, SkillSource } from './options.ts';
+import type { GatherOptions, SkillSource } from './options.ts';
 import type { PreloadRecord, VariableSource } from './record.ts';
 import { npmSpec, pipSpec, type Spec } from './specs.ts';
 
@@ -31,7 +31,7 @@ const maxMemoryBytes = 1_000_000;
 const error = (what: string, where: string, fix: string): Finding => ({ level: 'error', what, where, fix });
 
 /** The packages that the config names. */
-export function specsOf({ wanted, base }: Pick<PreloadOptions, 'wanted' | 'base'>): {
+export function specsOf({ wanted, base }: Pick<GatherOptions, 'wanted' | 'base'>): {
   readonly specs: readonly Spec[];
   readonly findings: readonly Finding[];
 } {
@@ -47,7 +47,7 @@ export function specsOf({ wanted, base }: Pick<PreloadOptions, 'wanted' | 'base'
 
 /** Reads all of it, and says what can't be taken. Nothing is written. */
 export async function gather(
-  o: PreloadOptions,
+  o: GatherOptions,
 ): Promise<{ readonly material: Material; readonly findings: readonly Finding[] }> {
   const findings: Finding[] = [];
   const places = machinePlaces(o.agent.name, o.hostHome, o.hostEnv);
@@ -144,7 +144,7 @@ function thereAre(names: readonly string[], where: readonly string[]): string {
     : `there are ${names.toSorted().join(', ')}`;
 }
 
-async function memoryOf(o: PreloadOptions, { memory }: MachinePlaces, findings: Finding[]): Promise<readonly Memory[]> {
+async function memoryOf(o: GatherOptions, { memory }: MachinePlaces, findings: Finding[]): Promise<readonly Memory[]> {
   const where = 'preloads.machine.memory';
   const from = memory.from.find((path) => existsSync(path));
   if (from === undefined) {
@@ -188,7 +188,7 @@ async function memoryOf(o: PreloadOptions, { memory }: MachinePlaces, findings: 
 }
 
 async function serversOf(
-  o: PreloadOptions,
+  o: GatherOptions,
   places: MachinePlaces,
   findings: Finding[],
 ): Promise<Pick<Material, 'mcp' | 'mcpEnv'>> {

@@ -53,3 +53,8 @@ export type PreloadOptions = {
   /** Ends and removes what an installation that was cut off has left running. */
   readonly sweep: () => Promise<readonly string[]>;
 };
+
+/** What is needed to look at the user's own files that preloads name. */
+export type GatherOptions = Pick<PreloadOptions, 'wanted' | 'base' | 'hostEnv' | 'hostHome' | 'skills' | 'redact'> & {
+  readonly agent: Pick<PreloadOptions['agent'], 'name'>;
+};

@@ -1,56 +1,64 @@
 import { afterEach, describe, expect, test } from 'bun:test';
 import { harborAgents, RealAgent, rollOut, told, wantedAgents, widgetTask } from '../real-agents-fixture.ts';
-import { bridgeAddress, dockerIsHere } from './here-fixture.ts';
+import { baseImage, bridgeAddress, dockerIsHere } from './here-fixture.ts';
 
-// Real coding agents in containers, with the CLIs of this machine (`SKILLOPT_AGENTS`), against a scripted model.
+// Real coding agents in containers, with the CLIs of this machine (`SKILLOPT_AGENTS`), against a scripted model. More of
+// their provider's outages are met without a container, in `../agents.test.ts`.
 
 const agents = dockerIsHere ? harborAgents : [];
+const docker = { environment: { type: 'docker' } } as const;
 const running: RealAgent[] = [];
 afterEach(async () => {
   for (const agent of running.splice(0)) await agent.stop();
 });
 
-test.skipIf(!dockerIsHere)('agents that have to be here are', () => {
-  if (process.env.REQUIRE_HARBOR === '1') expect(harborAgents).toEqual(wantedAgents);
+function containerised(name: string): RealAgent {
+  const agent = new RealAgent(name, bridgeAddress());
+  running.push(agent);
+  return agent;
+}
+
+test.skipIf(process.env.REQUIRE_HARBOR !== '1')('agents that have to be here are', () => {
+  expect(harborAgents).toEqual(wantedAgents);
 });
 
 describe.each(agents.map((agent) => [agent]))('%s in a container', (name) => {
-  test('is decided by the skill, seen to read it, and an outage of its provider is no score', async () => {
-    const agent = new RealAgent(name, bridgeAddress());
-    running.push(agent);
-    const bench = await agent.start({ environment: { type: 'docker' } });
-    const make = (id: string, say: string, sec: number) => widgetTask(bench, id, say, sec);
-    const obeys = await make('obeys', '', 240);
-    const ignores = await make('ignores', 'PLAY ignore', 240);
-    const outages = [
-      await make('no-key', 'FAULT 401', 60),
-      await make('limited', 'FAULT 429', 60),
-      await make('broken', 'FAULT 500', 40),
-      await make('silent', 'FAULT hang', 25),
-    ];
-    const reports = await rollOut(bench, [obeys, ignores, ...outages], [obeys]);
-    console.info(
-      name,
-      Object.fromEntries(
-        [...reports].map(([key, report]) => [
-          key,
-          JSON.stringify(report.kind === 'finished' ? { ...report.result, trajectory: undefined } : report),
-        ]),
-      ),
-    );
-    const said = Object.fromEntries([...reports].map(([key, report]) => [key, told(report)]));
-    expect(said).toMatchObject({
+  test('is decided by the skill and seen to read it; a provider that says nothing is no score', async () => {
+    const bench = await containerised(name).start(docker);
+    const obeys = await widgetTask(bench, 'obeys', '', 240);
+    const ignores = await widgetTask(bench, 'ignores', 'PLAY ignore', 240);
+    const silent = await widgetTask(bench, 'silent', 'FAULT hang', 20);
+    const reports = await rollOut(bench, [obeys, ignores, silent], [obeys]);
+    expect(Object.fromEntries([...reports].map(([key, report]) => [key, told(report)]))).toEqual({
       obeys: 'scored 1 read true',
       'obeys without': 'scored 0 read null',
       ignores: 'scored 0 read false',
+      silent: expect.stringMatching(/^unscored provider-/),
     });
-    for (const { id } of outages) expect(said[id]).toMatch(/^(unscored provider-|failed (auth|quota)$)/);
-    const found = reports.get('obeys');
     const version = bench.options.mounted?.version ?? '';
-    expect(found).toMatchObject({
+    expect(reports.get('obeys')).toMatchObject({
       result: { versions: { [name]: version }, trajectory: { finalText: 'WIDGET-DONE' } },
     });
     expect(await bench.backend.versions()).toMatchObject({ [name]: version });
     expect(await bench.leftovers()).toEqual([]);
   }, 280_000);
 });
+
+(agents.length > 0 ? test : test.skip)(
+  'an image in which the mounted agent does not start is said to be one',
+  async () => {
+    const [name = ''] = agents;
+    const bench = await containerised(name).start(docker);
+    const task = await bench.task({
+      id: 'no-path',
+      instruction: 'Please make a widget.',
+      test: 'echo 0 > "$LOGS_DIR/verifier/reward.txt"',
+      agentTimeoutSec: 120,
+      dockerfile: `FROM ${baseImage()}\nENV PATH=/usr/bin:/bin\nWORKDIR /app\n`,
+    });
+    const reports = await rollOut(bench, [task]);
+    expect(told(reports.get('no-path'))).toBe('unscored agent-setup');
+    expect(JSON.stringify(reports.get('no-path'))).toContain('does not start in this task’s image');
+  },
+  280_000,
+);

@@ -1,0 +1,35 @@
+import { afterEach, describe, expect, test } from 'bun:test';
+import { harborIsHere } from './bench-fixture.ts';
+import { harborAgents, RealAgent, rollOut, told, wantedAgents, widgetTask } from './real-agents-fixture.ts';
+
+// Real coding agents in Harbor without a container, with the CLIs of this machine (`SKILLOPT_AGENTS`), against a scripted
+// model. `docker/agents.test.ts` has them in containers.
+
+const running: RealAgent[] = [];
+afterEach(async () => {
+  for (const agent of running.splice(0)) await agent.stop();
+});
+
+test.skipIf(process.env.REQUIRE_HARBOR !== '1')('agents that have to be here are', () => {
+  expect(harborAgents).toEqual(wantedAgents);
+});
+
+describe.each((harborIsHere ? harborAgents : []).map((agent) => [agent]))('%s without a container', (name) => {
+  test('is decided by the skill, and an outage of its provider is no score', async () => {
+    const agent = new RealAgent(name);
+    running.push(agent);
+    const bench = await agent.start();
+    const obeys = await widgetTask(bench, 'obeys', '', 240);
+    const outages = [
+      await widgetTask(bench, 'no-key', 'FAULT 401', 40),
+      await widgetTask(bench, 'limited', 'FAULT 429', 40),
+      await widgetTask(bench, 'broken', 'FAULT 500', 25),
+      await widgetTask(bench, 'silent', 'FAULT hang', 15),
+    ];
+    const reports = await rollOut(bench, [obeys, ...outages], [obeys]);
+    const said = Object.fromEntries([...reports].map(([key, report]) => [key, told(report)]));
+    expect(said).toMatchObject({ obeys: 'scored 1 read true', 'obeys without': 'scored 0 read null' });
+    for (const { id } of outages) expect(said[id]).toMatch(/^(unscored provider-|failed (auth|quota)$)/);
+    expect(new Set(agent.model.asked.map(({ key }) => key))).toEqual(new Set(['sk-harbor-test-0123456789abcdef']));
+  }, 280_000);
+});
