@@ -73,6 +73,11 @@ export function isAlive(pid: number): boolean {
   return !isDead(readStat(pid));
 }
 
+/** Was the process started at the head of a group of its own (Linux)? */
+export function leadsGroup(pid: number): boolean {
+  return readStat(pid)?.group === pid;
+}
+
 /** This process and all above it: never ended, whatever marks they carry. */
 export function ourselvesAndAncestors(): ReadonlySet<number> {
   const pids = new Set<number>([process.pid]);

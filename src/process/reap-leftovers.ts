@@ -2,8 +2,16 @@ import { fail } from '../ports/failure.ts';
 import { shownBeginning } from './half-words.ts';
 import { forgetMark, sendSignal } from './live.ts';
 import { lineCarriesMark, type Mark } from './mark.ts';
-import { type FoundProcess, findMarkedInProc, hasProcFiles, ourselvesAndAncestors } from './process-table.ts';
+import {
+  type FoundProcess,
+  findMarkedInProc,
+  hasProcFiles,
+  isAlive,
+  leadsGroup,
+  ourselvesAndAncestors,
+} from './process-table.ts';
 import { runProcess } from './run-process.ts';
+import { waitUntil } from './wait.ts';
 
 const defaultGraceMs = 2_000;
 const killedMs = 5_000;
@@ -33,6 +41,19 @@ export async function reapLeftovers(mark: Mark, graceMs = defaultGraceMs): Promi
   }
   if (mark.match === 'exact') forgetMark(mark);
   return [...seen.values()].map(describe);
+}
+
+/**
+ * As `reapLeftovers`, for programs that wind down what they started: those at the head of their groups are asked first,
+ * alone, with INT, and have `graceMs` for it. Where the kernel shows no processes as files all are sent a TERM.
+ */
+export async function windDownLeftovers(mark: Mark, graceMs: number): Promise<readonly string[]> {
+  if (!hasProcFiles) return reapLeftovers(mark, graceMs);
+  const heads = (await findMarked(mark)).filter(({ pid }) => leadsGroup(pid));
+  for (const { pid } of heads) sendSignal(pid, 'SIGINT');
+  await waitUntil(() => !heads.some(({ pid }) => isAlive(pid)), graceMs);
+  const rest = await reapLeftovers(mark);
+  return [...new Set([...heads.map(describe), ...rest])];
 }
 
 /** Every living process that is known by the mark, this one and those above it left out. */

@@ -22,6 +22,11 @@ export type ProcessOptions = {
   /** Time between TERM and KILL; default 2 s. */
   readonly graceMs?: number;
   /**
+   * For a program that winds down by itself what it started: at deadline and cancel it alone is asked with this signal, and
+   * its group is ended when it is gone, or killed after `graceMs`. Absent: TERM to the whole group.
+   */
+  readonly ask?: NodeJS.Signals;
+  /**
    * Fed to stdin, which is then closed. Default: nothing. It is a socket under Bun, and a bash that starts on a socket
    * reads `~/.bashrc`: give shells their script by argument or file.
    */
@@ -90,7 +95,12 @@ export async function runProcess(options: ProcessOptions): Promise<ProcessEnd> {
 
   const first = await Promise.race([exited.then(() => 'exited' as const), stopped]);
   dispose();
-  await endGroup(group, graceMs, first !== 'exited');
+  if (first === 'exited' || options.ask === undefined) await endGroup(group, graceMs, first !== 'exited');
+  else {
+    sendSignal(group, options.ask);
+    if ((await within(exited, graceMs)) === null) sendSignal(-group, 'SIGKILL');
+    await endGroup(group, defaultGraceMs, false);
+  }
   const end = await within(exited, killedMs);
   const drained = await within(captured.closed, drainMs);
   if (drained === null) {

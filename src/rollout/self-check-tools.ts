@@ -4,23 +4,44 @@ import type { Task } from '../ports/task.ts';
 /** One thing that every backend does. `check` throws when it does not. */
 export type SelfCheck = { readonly name: string; readonly check: () => Promise<void> };
 
+type Bench = { leftovers(): Promise<readonly string[]>; close(): Promise<void> };
+
 /** A check by its name and what it does with a bench of its own, on which nothing may be left behind. */
-export function selfCheck<B extends { leftovers(): Promise<readonly string[]>; close(): Promise<void> }>(
+export function selfCheck<B extends Bench>(
   make: () => Promise<B>,
 ): (name: string, body: (bench: B) => Promise<void>) => SelfCheck {
+  return (name, body) => ({ name, check: () => onBench(make, body) });
+}
+
+/**
+ * Checks that look at different sides of the same work: it is done once, on one bench, when the first of them is run.
+ * What it left behind fails them all.
+ */
+export function sharedChecks<B extends Bench, T>(
+  make: () => Promise<B>,
+  work: (bench: B) => Promise<T>,
+): (name: string, body: (found: T) => void) => SelfCheck {
+  let found: Promise<T> | null = null;
   return (name, body) => ({
     name,
     check: async () => {
-      const bench = await make();
-      try {
-        await body(bench);
-        const left = await bench.leftovers();
-        demand(left.length === 0, `left behind: ${left.join(', ')}`);
-      } finally {
-        await bench.close();
-      }
+      found ??= onBench(make, work);
+      body(await found);
     },
   });
+}
+
+/** Makes a bench, works on it, and sees that nothing is left on it. */
+async function onBench<B extends Bench, T>(make: () => Promise<B>, work: (bench: B) => Promise<T>): Promise<T> {
+  const bench = await make();
+  try {
+    const done = await work(bench);
+    const left = await bench.leftovers();
+    demand(left.length === 0, `left behind: ${left.join(', ')}`);
+    return done;
+  } finally {
+    await bench.close();
+  }
 }
 
 /** 1 or 0 of a scored rollout, else null. */

@@ -2,7 +2,17 @@ import type { Outcome, UnscoredReason } from '../ports/outcome.ts';
 import type { MountedSkill, Rollouts } from '../ports/rollouts.ts';
 import type { Task } from '../ports/task.ts';
 import { waitUntil } from '../process/wait.ts';
-import { all, demand, never, request, type SelfCheck, same, scoreOf, selfCheck } from './self-check-tools.ts';
+import {
+  all,
+  demand,
+  never,
+  request,
+  type SelfCheck,
+  same,
+  scoreOf,
+  selfCheck,
+  sharedChecks,
+} from './self-check-tools.ts';
 import { type CommonBench, commonSelfChecks, type Wish } from './self-checks-common.ts';
 
 /** A task as the checks need it: `instruction` is the script that the bench's agent runs (see `self-check-agent.ts`). */
@@ -19,6 +29,12 @@ export type CheckBench = {
   readonly backend: Rollouts;
   task(files: CheckTask): Promise<Task>;
   skill(text: string, bundled: Readonly<Record<string, string>>): Promise<MountedSkill>;
+  /**
+   * The verifier works where the agent worked, so that of what lies there the agent could see and change all but the tests,
+   * which come after it. A reward that it wrote there is known and counts for nothing; a change to its own copy of the skill
+   * ends with its rollout. Absent = the verifier has a place of its own.
+   */
+  readonly sharedPlace?: true;
   /** A value that stands in the host's environment and must not reach a rollout. */
   readonly secret: string;
   /** Processes, folders, containers of this bench that are there now, for people. */
@@ -60,6 +76,11 @@ const scoredCases: readonly (readonly [string, CheckTask, { hard: 0 | 1; soft: n
     { instruction: 'echo ok > out; sleep 300', test: verdict('[ "$(cat out)" = ok ]'), agentTimeoutSec: 1 },
     { hard: 1, soft: 1, timedOut: true },
   ],
+  [
+    'background jobs of agent and verifier, which are ended, also in sessions of their own',
+    { instruction: detached, test: `${detached}; ${pass}` },
+    { hard: 1, soft: 1, timedOut: false },
+  ],
 ];
 
 const unscoredCases: readonly (readonly [UnscoredReason, string, CheckTask])[] = [
@@ -88,15 +109,57 @@ const unscoredCases: readonly (readonly [UnscoredReason, string, CheckTask])[] =
   ],
 ];
 
-/** The suite that every backend of task folders passes, the common one included. Each check makes a bench of its own. */
+/** Cases of which the outcome has to be looked at more closely. */
+function furtherCases({ secret, sharedPlace }: CheckBench): readonly (readonly [string, CheckTask])[] {
+  const verdictPlace = sharedPlace ? '' : '"$LOGS_DIR/verifier"';
+  const tests = `/tests "$APP_DIR/../tests" "$LOGS_DIR/../tests" ${verdictPlace}`;
+  return [
+    [
+      'no skill',
+      {
+        instruction: 'echo "[$SKILL_FILE]" > skill; find "$HOME" "$APP_DIR" -name SKILL.md > found',
+        test: verdict('[ "$(cat skill)" = "[]" ] && [ ! -s found ]'),
+      },
+    ],
+    [
+      'what the agent sees',
+      {
+        instruction: `echo "[$TESTS_DIR]" > seen; ls -d ${tests} >> seen 2>/dev/null`,
+        test: `found=$(ls -A "$LOGS_DIR/verifier" | grep -v test-stdout)\n${verdict(
+          '[ "$(cat seen)" = "[]" ] && [ -z "$found" ] && [ -f "$TESTS_DIR/test.sh" ]',
+        )}`,
+      },
+    ],
+    ['environment', { instruction: 'env > seen', test: `env >> seen; ${verdict(`! grep -q -e ${secret} seen`)}` }],
+  ];
+}
+
+/**
+ * The suite that every backend of task folders passes, the common one included. Each check makes a bench of its own; those
+ * that only look at the outcome of a task without a skill share one, and one call.
+ */
 export function backendSelfChecks(make: () => Promise<CheckBench>): readonly SelfCheck[] {
   const check = selfCheck(make);
+  const cased = sharedChecks(make, async (bench) => {
+    const cases: readonly (readonly [string, CheckTask])[] = [
+      ...scoredCases,
+      ...unscoredCases.map(([, name, files]) => [name, files] as const),
+      ...furtherCases(bench),
+    ].map(([name, files]) => [name, files]);
+    const requests = await Promise.all(cases.map(async ([name, files]) => request(name, await bench.task(files))));
+    const reports = await all(bench.backend.performRollouts(requests, { signal: never() }));
+    return (name: string): Outcome => {
+      const report = reports.find(({ key }) => key === name);
+      if (report?.kind !== 'finished') throw new Error(`not finished: ${JSON.stringify(report)}`);
+      return report.result.outcome;
+    };
+  });
 
   return [
     ...commonSelfChecks(async () => wishing(await make())),
-    ...scoredCases.map(([name, files, want]) =>
-      check(`scored: ${name}`, async (bench) => {
-        const outcome = await outcomeOf(bench, files);
+    ...scoredCases.map(([name, , want]) =>
+      cased(`scored: ${name}`, (of) => {
+        const outcome = of(name);
         const got =
           outcome.status === 'scored'
             ? { hard: outcome.hard, soft: outcome.soft, timedOut: outcome.agentTimedOut === true }
@@ -104,28 +167,31 @@ export function backendSelfChecks(make: () => Promise<CheckBench>): readonly Sel
         same(got, want);
       }),
     ),
-    ...unscoredCases.map(([reason, name, files]) =>
-      check(`unscored, ${reason}: ${name}`, async (bench) => {
-        const outcome = await outcomeOf(bench, files);
+    ...unscoredCases.map(([reason, name]) =>
+      cased(`unscored, ${reason}: ${name}`, (of) => {
+        const outcome = of(name);
         demand(outcome.status === 'unscored', `scored: ${JSON.stringify(outcome)}`);
         same(outcome.status === 'unscored' ? outcome.reason : null, reason);
       }),
     ),
     check('an agent that would change the skill can not, or the rollout is unscored: skill-changed', async (bench) => {
-      const skill = await bench.skill('---\nname: s\n---\nbody\n', {});
+      const text = '---\nname: s\n---\nbody\n';
+      const skill = await bench.skill(text, {});
       const change = 'chmod -R u+w "$(dirname "$SKILL_FILE")"; echo more >> "$SKILL_FILE"';
-      const outcome = await outcomeOf(
-        bench,
-        {
-          instruction: `${change}; cp "$SKILL_FILE" after`,
-          test: verdict('! grep -q more after && grep -q body after'),
-        },
-        skill,
-      );
-      same(
-        outcome.status === 'unscored' ? outcome.reason : outcome.hard,
-        outcome.status === 'scored' ? 1 : 'skill-changed',
-      );
+      const task = {
+        instruction: `cp "$SKILL_FILE" before; ${change}; cp "$SKILL_FILE" after`,
+        test: verdict('! grep -q more after && grep -q body after'),
+      };
+      const outcome = await outcomeOf(bench, task, skill);
+      if (bench.sharedPlace) {
+        const next = { ...task, test: verdict('! grep -q more before && grep -q body before') };
+        const again = await outcomeOf(bench, next, skill);
+        same(again.status === 'scored' ? again.hard : again, 1);
+      } else
+        same(
+          outcome.status === 'unscored' ? outcome.reason : outcome.hard,
+          outcome.status === 'scored' ? 1 : 'skill-changed',
+        );
     }),
     ...(['agent', 'verifier'] as const).map((phase) =>
       check(`cancelling a stubborn ${phase} with jobs in the background ends all`, async (bench) => {
@@ -146,13 +212,12 @@ export function backendSelfChecks(make: () => Promise<CheckBench>): readonly Sel
         demand(await waitUntil(() => reached, 300_000), `the phase ${phase} was not reached`);
         await bench.busy();
         stop.abort();
-        same(await running, [{ kind: 'cancelled', key: 'a' }]);
+        same(
+          (await running).map(({ kind, key }) => [kind, key]),
+          [['cancelled', 'a']],
+        );
       }),
     ),
-    check('background jobs of agent and verifier are ended, also in sessions of their own', async (bench) => {
-      const outcome = await outcomeOf(bench, { instruction: detached, test: `${detached}; ${pass}` });
-      same(outcome.status, 'scored');
-    }),
     check('the skill is there, byte for byte, with its bundled files, and reading is told', async (bench) => {
       const text = '---\nname: s\n---\r\nno end → é 汉 🦀\t';
       const skill = await bench.skill(text, { 'scripts/run.sh': 'bundled\n', 'SKILL.md': 'the seed\n' });
@@ -176,31 +241,16 @@ export function backendSelfChecks(make: () => Promise<CheckBench>): readonly Sel
       );
       same(outcome.status === 'scored' ? outcome.read : outcome, false);
     }),
-    check('without a skill there is none', async (bench) => {
-      const outcome = await outcomeOf(bench, {
-        instruction: 'echo "[$SKILL_FILE]" > skill; find "$HOME" "$APP_DIR" -name SKILL.md > found',
-        test: verdict('[ "$(cat skill)" = "[]" ] && [ ! -s found ]'),
-      });
+    cased('without a skill there is none', (of) => {
+      const outcome = of('no skill');
       same(outcome.status === 'scored' ? [outcome.hard, outcome.read] : outcome, [1, null]);
     }),
-    check(
-      'the agent sees neither the tests nor the place of the verdict, which the verifier finds empty',
-      async (bench) => {
-        const tests = '/tests "$APP_DIR/../tests" "$LOGS_DIR/../tests" "$LOGS_DIR/verifier"';
-        const outcome = await outcomeOf(bench, {
-          instruction: `echo "[$TESTS_DIR]" > seen; ls -d ${tests} >> seen 2>/dev/null`,
-          test: `found=$(ls -A "$LOGS_DIR/verifier" | grep -v test-stdout)\n${verdict(
-            '[ "$(cat seen)" = "[]" ] && [ -z "$found" ] && [ -f "$TESTS_DIR/test.sh" ]',
-          )}`,
-        });
-        same(outcome.status === 'scored' ? outcome.hard : outcome, 1);
-      },
-    ),
-    check('nothing of the host reaches the environment of agent or verifier', async (bench) => {
-      const outcome = await outcomeOf(bench, {
-        instruction: 'env > seen',
-        test: `env >> seen; ${verdict(`! grep -q -e ${bench.secret} seen`)}`,
-      });
+    cased('the agent sees neither the tests nor the place of the verdict, which the verifier finds empty', (of) => {
+      const outcome = of('what the agent sees');
+      same(outcome.status === 'scored' ? outcome.hard : outcome, 1);
+    }),
+    cased('nothing of the host reaches the environment of agent or verifier', (of) => {
+      const outcome = of('environment');
       same(outcome.status === 'scored' ? outcome.hard : outcome, 1);
     }),
     check('two rollouts of one task share nothing', async (bench) => {

@@ -3,6 +3,7 @@ import { basename, join } from 'node:path';
 import { type Failure, fail } from '../../ports/failure.ts';
 import type { FolderTask } from '../../ports/task.ts';
 import type { ProcessEnd } from '../../process/process-end.ts';
+import { systemRefusal } from '../local/errors.ts';
 
 /** A job that ended without some of its trials. */
 export type EndedJob = {
@@ -142,13 +143,14 @@ const refusals: readonly Refusal[] = [
 /** Why a job ended without its trials: Harbor refused it as a whole, or was killed. */
 export async function abortFailure(end: ProcessEnd, job: EndedJob): Promise<Failure> {
   const where = jobOf(job);
-  if (end.cause === 'not-started')
+  if (end.cause === 'not-started' && !end.systemRefused)
     return fail(
       'preflight',
       `Harbor could not be started: ${end.detail}`,
       where,
       'install it: `uv tool install harbor`',
     ).failure;
+  if (end.systemRefused) return systemRefusal(end.detail, where).failure;
   if (end.cause === 'signal' || end.exitCode === 130)
     return fail('environment-down', 'Harbor was ended by something else', where, 'start it again', { retryable: true })
       .failure;

@@ -43,8 +43,11 @@ export async function makeHarborBench(more: Partial<HarborOptions> = {}): Promis
   });
   const backend = new HarborRollouts(options);
   const mark = { name: markName, match: 'prefix', value: `${sessionId}/` } as const;
+  /** What runs in a trial of the container-free environment. */
+  const inside = { name: 'HB_LOCAL_ROOT', match: 'prefix', value: `${temp}/` } as const;
   let count = 0;
   return {
+    sharedPlace: true,
     backend,
     folder,
     options,
@@ -79,10 +82,10 @@ export async function makeHarborBench(more: Partial<HarborOptions> = {}): Promis
       return { name: 's', hash: sha256(text), text, bundleDir };
     },
     async busy() {
-      while ((await findMarked(mark)).length < 3) await new Promise((resolve) => setTimeout(resolve, 20));
+      while ((await findMarked(inside)).length < 3) await new Promise((resolve) => setTimeout(resolve, 20));
     },
     async leftovers() {
-      const processes = await findMarked(mark);
+      const processes = [...(await findMarked(mark)), ...(await findMarked(inside))];
       return [...processes.map((found) => `process ${found.pid} ${found.command}`), ...readdirSync(temp)];
     },
     async close() {

@@ -44,8 +44,8 @@ export function harborEnvironment(o: HarborOptions): Readonly<Record<string, str
   const pythonPath = pythonPathOf(o);
   return {
     ...Object.fromEntries(entries),
-    ...(pythonPath.length === 0 ? {} : { PYTHONPATH: pythonPath.join(':') }),
-    PYTHONDONTWRITEBYTECODE: '1',
+    // Python would keep what it compiles in folders that are the user's
+    ...(pythonPath.length === 0 ? {} : { PYTHONPATH: pythonPath.join(':'), PYTHONDONTWRITEBYTECODE: '1' }),
     ...(o.model?.keyName === NO_KEY ? { [NO_KEY]: noKeyValue } : {}),
     HARBOR_TELEMETRY: 'off',
     LITELLM_LOCAL_MODEL_COST_MAP: 'True',

@@ -6,22 +6,24 @@ import { type Failure, fail, SkilloptError } from '../../ports/failure.ts';
 import type { Finding } from '../../ports/preflight.ts';
 import type { PerformOptions, Recovered, RolloutReport, RolloutRequest, Rollouts } from '../../ports/rollouts.ts';
 import type { FolderTask } from '../../ports/task.ts';
-import { reapLeftovers } from '../../process/reap-leftovers.ts';
-import { markName } from '../local/environment.ts';
+import { failureOf } from '../local/errors.ts';
 import { DerivedTasks } from './derived-tasks.ts';
-import { harborEnvironment } from './harbor-env.ts';
+import { endHarbor } from './end-harbor.ts';
 import { harborVersion } from './harbor-process.ts';
-import { JobsPlace, trialsIn } from './job-folder.ts';
+import { JobsPlace, type Unclaimed } from './job-folder.ts';
 import { type Job, jobsOf } from './jobs.ts';
 import { isEmpty } from './layer.ts';
-import { type Adoptable, type LeftJobs, leftJobs } from './left-jobs.ts';
-import { sweepDocker } from './leftovers.ts';
-import { type HarborOptions, isDocker } from './options.ts';
+import { finishedIn, notBegunIn } from './left-jobs.ts';
+import type { HarborOptions } from './options.ts';
 import { performJob } from './perform-job.ts';
 import { harborPreflight } from './preflight.ts';
 import { layPython } from './python-files.ts';
 import { comesToOutcome, resultOf } from './result.ts';
+import { Room } from './room.ts';
 import { laySkill } from './skills.ts';
+
+/** What an earlier process left: what was ended of it, for people, and what had not come to its turn. */
+type Settled = { readonly lines: readonly string[]; readonly notBegun: ReadonlySet<string> };
 
 /**
  * Rollouts in Harbor: all requests of one call go into as few jobs as they fit, and each result is read from the job's
@@ -33,8 +35,9 @@ export class HarborRollouts implements Rollouts {
   readonly #place: JobsPlace;
   /** Null: tasks are run as they are. */
   readonly #layered: DerivedTasks | null;
-  #version: string | null = null;
-  #left: Promise<LeftJobs> | null = null;
+  /** Trials that ended and whose report nobody took, by the key of their rollout; null = nobody has looked yet. */
+  #unclaimed: Promise<Map<string, Unclaimed>> | null = null;
+  #settled: Promise<Settled> | null = null;
 
   constructor(options: HarborOptions) {
     this.#o = options;
@@ -48,50 +51,46 @@ export class HarborRollouts implements Rollouts {
   }
 
   async versions(): Promise<Readonly<Record<string, string>>> {
-    this.#version ??= (await harborVersion(this.#o)) ?? 'missing';
     const { mounted, broughtVersions } = this.#o;
     const agent = mounted === undefined ? {} : { [mounted.agent]: mounted.version };
-    return { harbor: this.#version, ...agent, ...broughtVersions };
+    return { harbor: (await harborVersion(this.#o)) ?? 'missing', ...agent, ...broughtVersions };
   }
 
-  /** Ends Harbor processes of an earlier process of this session, then what their trials left. */
+  /**
+   * Ends Harbor processes of an earlier process of this session, then what their trials left. Jobs that finished nothing
+   * are closed; what others finished is handed over when it is asked for.
+   */
   async sweep(): Promise<readonly string[]> {
-    const { sessionId, dir } = this.#o;
-    if (!existsSync(dir)) return [];
-    const lines = [...(await this.#endProcesses())];
-    const plans = await this.#place.plans();
-    const names = (await Promise.all(plans.map(({ job }) => trialsIn(this.#place.folderOf(job))))).flat();
-    if (isDocker(this.#o.environment))
-      lines.push(
-        ...(await sweepDocker(
-          { session: sessionId },
-          names.map(({ name }) => name),
-          { env: harborEnvironment(this.#o), cwd: dir },
-        )),
-      );
-    const { finished } = await this.#leftJobs(); // what had not begun is known by these jobs alone
-    const wanted = new Set([...finished.values()].map(({ job }) => job));
-    for (const { job } of plans) if (!wanted.has(job)) await this.#place.putAway(job);
+    if (!existsSync(this.#o.dir)) return [];
+    const { lines } = await this.#settle();
+    const wanted = new Set([...(await this.#adoptable()).values()].map(({ job }) => job));
+    for (const { job } of await this.#place.plans()) if (!wanted.has(job)) await this.#place.close(job, false);
     return lines;
   }
 
   async recover(keys: readonly string[]): Promise<Recovered> {
-    await this.#endProcesses();
-    const { finished, notBegun } = await this.#leftJobs();
+    const { notBegun } = await this.#settle();
+    const finished = await this.#adoptable();
     return { finished: keys.filter((key) => finished.has(key)), notBegun: keys.filter((key) => notBegun.has(key)) };
   }
 
-  /** Ends Harbor processes that run for this session, each with time to wind down. */
-  async #endProcesses(): Promise<readonly string[]> {
-    const mark = { name: markName, match: 'prefix', value: `${this.#o.sessionId}/harbor/` } as const;
-    return reapLeftovers(mark, this.#o.patienceMs ?? 60_000);
+  /**
+   * Ends what an earlier process left running, once. What had finished is looked at before, as of a trial that is cut off
+   * nothing may count; what had not begun is known only when nothing can begin any more.
+   */
+  #settle(): Promise<Settled> {
+    this.#settled ??= (async () => {
+      await this.#adoptable();
+      const lines = await endHarbor(this.#o, this.#place);
+      return { lines, notBegun: await notBegunIn(this.#place) };
+    })();
+    return this.#settled;
   }
 
   async *performRollouts(
     requests: readonly RolloutRequest[],
     options: PerformOptions,
   ): AsyncGenerator<RolloutReport, void, undefined> {
-    const { finished } = await this.#leftJobs();
     const fresh: RolloutRequest<FolderTask>[] = [];
     const versions = requests.length === 0 ? {} : await this.versions();
     for (const request of requests) {
@@ -99,14 +98,13 @@ export class HarborRollouts implements Rollouts {
         yield { kind: 'failed', key: request.key, failure: notAFolder(request.task.id), begun: false };
         continue;
       }
-      const known = finished.get(request.key);
+      const known = (await this.#adoptable()).get(request.key);
       const report = known === undefined ? null : await this.#adopt(known, request, versions);
       if (report !== null) {
         // paid: it is handed over even where nobody waits for it any more
         for (const phase of ['prepare', 'agent', 'verifier', 'clean'] as const)
           options.onProgress?.({ key: request.key, phase });
         yield report;
-        await this.#taken(request.key, finished);
       } else if (options.signal.aborted || request.signal.aborted)
         yield { kind: 'cancelled', key: request.key, begun: false };
       else {
@@ -115,6 +113,7 @@ export class HarborRollouts implements Rollouts {
           yield { kind: 'failed', key: request.key, failure: derived.failure, begun: false };
         else fresh.push(derived);
       }
+      if (known !== undefined) await this.#claimed(known);
     }
     if (fresh.length === 0) return;
     await mkdir(this.#o.dir, { recursive: true });
@@ -150,29 +149,32 @@ export class HarborRollouts implements Rollouts {
     let wake: () => void = () => {};
     let open = jobs.length;
     let broken: unknown = null;
+    /** Keys whose report, other than that they were cancelled, stands in the log by now. */
+    const handed = new Set<string>();
+    const closing: (() => Promise<void>)[] = [];
     const work = jobs.map(async (job) => {
       const share = Math.max(1, Math.min(job.requests.size, Math.floor((workers * job.requests.size) / all)));
       await room.take(share);
-      const name = `skillopt-${this.#o.sessionId}-${randomBytes(4).toString('hex')}`;
+      const name = `skillopt-${this.#o.sessionId}-${randomBytes(6).toString('hex')}`;
+      const context = {
+        o: this.#o,
+        place: this.#place,
+        name,
+        concurrency: share,
+        versions,
+        signal: stop.signal,
+        onProgress: options.onProgress ?? (() => {}),
+      };
+      const scored = new Set<string>();
       try {
-        const context = {
-          o: this.#o,
-          place: this.#place,
-          name,
-          concurrency: share,
-          versions,
-          signal: stop.signal,
-          onProgress: options.onProgress ?? (() => {}),
-        };
-        let whole = true;
         for await (const report of performJob(job, context)) {
-          whole &&= report.kind === 'finished';
+          if (report.kind === 'finished' && report.result.outcome.status === 'scored') scored.add(report.key);
           queue.push(report);
           wake();
         }
-        if (whole) this.#done.push(name);
+        closing.push(() => this.#close(name, job, { scored, handed }));
       } catch (error) {
-        broken ??= error;
+        broken ??= failureOf(error, this.#o.dir) ?? error;
         stop.abort();
       } finally {
         room.give(share);
@@ -182,9 +184,11 @@ export class HarborRollouts implements Rollouts {
     });
     try {
       for (;;) {
-        for (const report of queue.splice(0)) yield report;
-        // what has been handed over stands in the log by now
-        for (const name of this.#done.splice(0)) await this.#place.putAway(name);
+        for (let report = queue.shift(); report !== undefined; report = queue.shift()) {
+          yield report;
+          if (report.kind !== 'cancelled') handed.add(report.key);
+        }
+        for (const close of closing.splice(0)) await close();
         if (broken !== null) throw broken;
         if (open === 0 && queue.length === 0) return;
         if (queue.length === 0)
@@ -196,61 +200,44 @@ export class HarborRollouts implements Rollouts {
     } finally {
       stop.abort();
       await Promise.allSettled(work);
+      for (const close of closing) await close();
       options.signal.removeEventListener('abort', end);
     }
   }
 
-  /** Jobs whose every result was handed over. */
-  readonly #done: string[] = [];
+  /** What a job finished and nobody took, as after a stop, is kept for whoever asks again; without that it is closed. */
+  async #close(job: string, { requests }: Job, of: Record<'scored' | 'handed', ReadonlySet<string>>): Promise<void> {
+    const keys = Object.fromEntries([...requests].map(([cell, { key }]) => [cell, key]));
+    const unclaimed = await this.#place.unclaimed({ job, keys }, of.handed);
+    const adoptable = await this.#adoptable();
+    for (const one of unclaimed) adoptable.set(one.key, one);
+    const whole = [...requests.values()].every(({ key }) => of.scored.has(key));
+    if (unclaimed.length === 0) await this.#place.close(job, !whole);
+  }
 
   /** As the jobs of an earlier process were when they were first looked at. */
-  #leftJobs(): Promise<LeftJobs> {
-    this.#left ??= leftJobs(this.#place, (folder, trial) => comesToOutcome(folder, trial, this.#o));
-    return this.#left;
+  #adoptable(): Promise<Map<string, Unclaimed>> {
+    this.#unclaimed ??= finishedIn(this.#place, (folder, trial) => comesToOutcome(folder, trial, this.#o));
+    return this.#unclaimed;
   }
 
   async #adopt(
-    { folder, trial }: Adoptable,
+    { folder, trial }: Unclaimed,
     request: RolloutRequest<FolderTask>,
     versions: Readonly<Record<string, string>>,
   ): Promise<RolloutReport | null> {
     const laid = request.skill === null ? null : await laySkill(request.skill, this.#place.skills);
     const report = await resultOf(folder, trial, { request, laid, planted: null, options: this.#o, versions });
+    // what could not be told apart from a failure is run again
     return report.kind === 'finished' ? report : null;
   }
 
-  async #taken(key: string, adopted: Map<string, Adoptable>): Promise<void> {
-    const job = adopted.get(key)?.job;
-    adopted.delete(key);
-    if (job !== undefined && ![...adopted.values()].some((one) => one.job === job)) await this.#place.putAway(job);
-  }
-}
-
-/** So many trials at a time over all jobs of one call. */
-class Room {
-  #free: number;
-  readonly #waiting: { readonly need: number; readonly go: () => void }[] = [];
-
-  constructor(private readonly size: number) {
-    this.#free = size;
-  }
-
-  async take(wanted: number): Promise<void> {
-    const need = Math.min(wanted, this.size);
-    if (this.#waiting.length === 0 && this.#free >= need) {
-      this.#free -= need;
-      return;
-    }
-    await new Promise<void>((go) => this.#waiting.push({ need, go }));
-  }
-
-  give(wanted: number): void {
-    this.#free += Math.min(wanted, this.size);
-    for (let next = this.#waiting[0]; next !== undefined && this.#free >= next.need; next = this.#waiting[0]) {
-      this.#waiting.shift();
-      this.#free -= next.need;
-      next.go();
-    }
+  /** It is handed over, or of no use: with the last one its job is closed. */
+  async #claimed({ key, job, trial }: Unclaimed): Promise<void> {
+    const adoptable = await this.#adoptable();
+    adoptable.delete(key);
+    const isLast = ![...adoptable.values()].some((one) => one.job === job);
+    if (isLast) await this.#place.close(job, trial.exception_info != null);
   }
 }
 

@@ -1,4 +1,4 @@
-import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { readOutput } from '../agents/cli/output-file.ts';
@@ -8,7 +8,7 @@ import { ENTRY_VARIABLE, entryOf, readTrial, type TrialResult } from './trial.ts
 /** A trial's folder and what its result file says; null = it has not ended, or died. */
 export type FoundTrial = { readonly folder: string; readonly name: string; readonly result: TrialResult | null };
 
-/** The trials of a job as its folder shows them now. Files that are being written are read again later. */
+/** The trials of a job that nothing works at any more. */
 export async function trialsIn(jobFolder: string): Promise<readonly FoundTrial[]> {
   const entries = await readdir(jobFolder, { withFileTypes: true }).catch(() => []);
   const names = entries.filter((entry) => entry.isDirectory()).map(({ name }) => name);
@@ -29,7 +29,7 @@ export function cellOfTrial(result: TrialResult): string | null {
 /** The cell of a trial that still runs, by the config that Harbor writes at its start. */
 export async function cellByConfig(folder: string): Promise<string | null> {
   try {
-    const config = JSON.parse(await Bun.file(join(folder, 'config.json')).text()) as {
+    const config = JSON.parse(await readOutput(join(folder, 'config.json'))) as {
       readonly task?: { readonly path?: string };
       readonly agent?: { readonly env?: Readonly<Record<string, string>> };
     };
@@ -49,7 +49,21 @@ const planShape = z.object({
 /** What a job was for: written before it starts, so that what it finished can be told from what it did not. */
 export type JobPlan = z.output<typeof planShape>;
 
-/** The files of all jobs of a session. */
+/** A trial that ended and whose report nobody took: what it was for, and where it lies. */
+export type Unclaimed = {
+  readonly key: string;
+  readonly job: string;
+  readonly folder: string;
+  readonly trial: TrialResult;
+};
+
+/** Folders of jobs with a rollout that has no score are kept to be read, so many; the oldest go. */
+const mostKept = 10;
+
+/**
+ * The files of all jobs of a session. A job stands open from its plan on until it is closed; a closed job whose folder is
+ * kept is there for people alone, and is never read again.
+ */
 export class JobsPlace {
   readonly jobs: string;
   readonly skills: string;
@@ -73,34 +87,63 @@ export class JobsPlace {
   async begin(plan: JobPlan): Promise<void> {
     await mkdir(this.#plans, { recursive: true });
     await mkdir(this.jobs, { recursive: true });
-    const file = join(this.#plans, `${plan.job}.json`);
+    const file = this.#planOf(plan.job);
     await writeFile(`${file}.new`, JSON.stringify(plan));
     await rename(`${file}.new`, file);
   }
 
-  /** Jobs that were begun and are not put away. */
+  /** Jobs that were begun and are not closed. */
   async plans(): Promise<readonly JobPlan[]> {
     const names = await readdir(this.#plans).catch(() => []);
     const found = await Promise.all(
       names
-        .filter((name) => /^[A-Za-z0-9-]+\.json$/.test(name))
+        .filter((name) => /^[A-Za-z0-9_-]+\.json$/.test(name))
         .sort()
-        .map(async (name) => readPlan(await readFile(join(this.#plans, name), 'utf8').catch(() => ''))),
+        .map(async (name) => readPlan(await readFile(join(this.#plans, name), 'utf8').catch(() => ''), name)),
     );
     return found.filter((plan) => plan !== null);
   }
 
-  /** Takes away what a job left, its own folder too. */
-  async putAway(job: string): Promise<void> {
-    await rm(this.folderOf(job), { recursive: true, force: true });
+  /** Trials of an open job that ended by themselves, those of `taken` keys left out. */
+  async unclaimed({ job, keys }: JobPlan, taken: ReadonlySet<string> = new Set()): Promise<readonly Unclaimed[]> {
+    return (await trialsIn(this.folderOf(job))).flatMap(({ folder, result: trial }) => {
+      const cell = trial === null ? null : cellOfTrial(trial);
+      const key = cell === null ? undefined : keys[cell];
+      const wasEnded = trial?.exception_info?.exception_type === 'CancelledError';
+      return trial === null || key === undefined || taken.has(key) || wasEnded ? [] : [{ key, job, folder, trial }];
+    });
+  }
+
+  /** Closes a job: nothing of it is handed over any more. `keep`: its folder stays for a while, to be read. */
+  async close(job: string, keep: boolean): Promise<void> {
+    await rm(this.#planOf(job), { force: true });
     for (const what of ['config.json', 'overlay.yaml'] as const) await rm(this.file(job, what), { force: true });
-    await rm(join(this.#plans, `${job}.json`), { force: true });
+    if (!keep) await rm(this.folderOf(job), { recursive: true, force: true });
+    else await this.removeKept(mostKept);
+  }
+
+  /** Takes away kept folders but the newest. Returns how many. */
+  async removeKept(but: number): Promise<number> {
+    const open = new Set((await this.plans()).map(({ job }) => job));
+    const closed = (await readdir(this.jobs).catch(() => [])).filter((name) => !open.has(name));
+    const aged = await Promise.all(
+      closed.map(async (name) => ({ name, at: (await stat(this.folderOf(name)).catch(() => null))?.mtimeMs ?? 0 })),
+    );
+    const old = aged.sort((a, b) => b.at - a.at || a.name.localeCompare(b.name)).slice(but);
+    for (const { name } of old) await rm(this.folderOf(name), { recursive: true, force: true });
+    return old.length;
+  }
+
+  #planOf(job: string): string {
+    return join(this.#plans, `${job}.json`);
   }
 }
 
-function readPlan(text: string): JobPlan | null {
+/** A plan that is not whole, or stands under another name, is none. */
+function readPlan(text: string, file: string): JobPlan | null {
   try {
-    return planShape.parse(JSON.parse(text));
+    const plan = planShape.parse(JSON.parse(text));
+    return `${plan.job}.json` === file ? plan : null;
   } catch {
     return null;
   }

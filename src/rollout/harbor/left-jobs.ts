@@ -1,22 +1,20 @@
-import { cellByConfig, cellOfTrial, type JobsPlace, trialsIn } from './job-folder.ts';
+import { cellByConfig, cellOfTrial, type JobsPlace, trialsIn, type Unclaimed } from './job-folder.ts';
 import type { TrialResult } from './trial.ts';
 
-/** A finished trial of an earlier process. */
-export type Adoptable = { readonly folder: string; readonly trial: TrialResult; readonly job: string };
-
-/** What the jobs of an earlier process came to, by the keys of their rollouts. */
-export type LeftJobs = {
-  readonly finished: Map<string, Adoptable>;
-  /** Harbor made no folder for their trials: they were still in its queue. */
-  readonly notBegun: ReadonlySet<string>;
-};
-
-/** Looks at the jobs that were begun and not put away. None of their processes may still run. */
-export async function leftJobs(
+/** Trials that ended by themselves in jobs of an earlier process, and came to an outcome, by the key of their rollout. */
+export async function finishedIn(
   place: JobsPlace,
   isOutcome: (folder: string, trial: TrialResult) => Promise<boolean>,
-): Promise<LeftJobs> {
-  const finished = new Map<string, Adoptable>();
+): Promise<Map<string, Unclaimed>> {
+  const found = new Map<string, Unclaimed>();
+  for (const plan of await place.plans())
+    for (const one of await place.unclaimed(plan))
+      if (!found.has(one.key) && (await isOutcome(one.folder, one.trial))) found.set(one.key, one);
+  return found;
+}
+
+/** Rollouts of these jobs for whose trials Harbor made no folder: they were still in its queue. Nothing of it may still run. */
+export async function notBegunIn(place: JobsPlace): Promise<ReadonlySet<string>> {
   const begun = new Set<string>();
   const planned = new Set<string>();
   for (const { job, keys } of await place.plans()) {
@@ -24,11 +22,8 @@ export async function leftJobs(
     for (const { folder, result } of await trialsIn(place.folderOf(job))) {
       const cell = result === null ? await cellByConfig(folder) : cellOfTrial(result);
       const key = cell === null ? undefined : keys[cell];
-      if (key === undefined) continue;
-      begun.add(key);
-      if (result === null || finished.has(key) || !(await isOutcome(folder, result))) continue;
-      finished.set(key, { folder, trial: result, job });
+      if (key !== undefined) begun.add(key);
     }
   }
-  return { finished, notBegun: planned.difference(begun) };
+  return planned.difference(begun);
 }
