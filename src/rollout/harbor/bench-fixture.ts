@@ -28,8 +28,8 @@ function write(folder: string, files: Readonly<Record<string, string>>): void {
 }
 
 /** The Harbor backend on real task folders, in a place of its own. */
-export async function makeHarborBench(more: Partial<HarborOptions> = {}): Promise<HarborBench> {
-  const folder = realpathSync(mkdtempSync(join(tmpdir(), 'harbor-bench-')));
+export async function makeHarborBench(more: Partial<HarborOptions> = {}, name = 'harbor-bench-'): Promise<HarborBench> {
+  const folder = realpathSync(mkdtempSync(join(tmpdir(), name)));
   const number = ++benches;
   const sessionId = `bench${process.pid}x${number}`;
   const secret = `sk-secret-${number}`;
@@ -53,7 +53,7 @@ export async function makeHarborBench(more: Partial<HarborOptions> = {}): Promis
     options,
     secret,
     async task(files) {
-      const id = files.id ?? `task-${++count}`;
+      const id = files.id ?? `${sessionId}-${++count}`;
       const dir = join(folder, 'pack', id);
       write(dir, {
         'instruction.md': files.instruction,
@@ -93,6 +93,27 @@ export async function makeHarborBench(more: Partial<HarborOptions> = {}): Promis
     },
   };
 }
+
+/** Containers, networks and images of a bench's trials on Docker, which begin with the names of its tasks. */
+export async function leftOnDocker({ options }: Pick<HarborBench, 'options'>): Promise<readonly string[]> {
+  const lists = await Promise.all(
+    [
+      ['ps', '--all', '--format', 'container {{.Names}}'],
+      ['network', 'ls', '--format', 'network {{.Name}}'],
+      ['image', 'ls', '--format', 'image {{.Repository}}'],
+    ].map(async (args) => new Response(Bun.spawn(['docker', ...args]).stdout).text()),
+  );
+  return lists
+    .join('')
+    .split('\n')
+    .filter((line) => line.includes(` ${options.sessionId}-`));
+}
+
+const dockerAnswers = () => Bun.which('docker') !== null && Bun.spawnSync(['docker', 'info']).exitCode === 0;
+
+/** Do Docker and Harbor answer? Where they have to (`REQUIRE_HARBOR=1`) the answer is yes. */
+export const dockerIsHere: boolean =
+  process.env.REQUIRE_HARBOR === '1' || (Bun.which('harbor') !== null && dockerAnswers());
 
 /** Is Harbor here? Where it has to be (`REQUIRE_HARBOR=1`) the answer is yes, so that its tests fail and are not left out. */
 export const harborIsHere: boolean =

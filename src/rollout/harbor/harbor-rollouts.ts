@@ -62,6 +62,7 @@ export class HarborRollouts implements Rollouts {
    */
   async sweep(): Promise<readonly string[]> {
     if (!existsSync(this.#o.dir)) return [];
+    this.#settled = null; // asked again it looks again
     const { lines } = await this.#settle();
     const wanted = new Set([...(await this.#adoptable()).values()].map(({ job }) => job));
     for (const { job } of await this.#place.plans()) if (!wanted.has(job)) await this.#place.close(job, false);
