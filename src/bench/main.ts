@@ -35,7 +35,8 @@ const groups: Readonly<Record<string, () => Promise<readonly Measured[]>>> = {
   loop: () => loopFigures(binary),
   sandbox: () => sandboxFigures(binary),
   gateway: async () => [await gatewayFigure()],
-  // loaded when it is called: it looks for agents
+  // loaded when they are called: they look for what this machine has
+  harbor: async () => (await import('./harbor.ts')).harborFigures(),
   agent: async () => (await import('./agent.ts')).agentFigures(binary),
 };
 

@@ -1,8 +1,10 @@
 import { existsSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { resolve } from 'node:path';
+import { join, resolve } from 'node:path';
+import { hostEnvironment } from '../config/environment.ts';
 import { takeLock } from '../journal/lock.ts';
 import { fail } from '../ports/failure.ts';
+import { cleanHarbor } from '../rollout/harbor/end-harbor.ts';
 import { removeFolder, sessionsLeft, sweepSession } from '../rollout/local/clean.ts';
 import { removeKept } from '../rollout/local/keep.ts';
 import { preparationId } from '../rollout/local/walled.ts';
@@ -37,7 +39,12 @@ async function cleanDir(dir: string, { preloads }: CleanOptions): Promise<Cleane
     const lock = takeLock(paths.hidden);
     try {
       const id = idIn(paths.log);
-      if (id !== null) removed.push(...(await sweepSession(id, tmpdir())));
+      if (id !== null) {
+        removed.push(...(await sweepSession(id, tmpdir())));
+        const dir = join(paths.hidden, 'harbor');
+        const hostEnv = hostEnvironment();
+        removed.push(...(await cleanHarbor({ sessionId: id, dir, hostEnv, onDocker: true })));
+      }
       removed.push(...(await sweepSession(preparationId(paths.preloads), tmpdir())));
       keptBytes += await removeKept(paths.workspaces);
       const installed = preloads ? remakable(paths.preloads) : [];

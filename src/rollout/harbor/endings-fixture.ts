@@ -84,7 +84,10 @@ export function endings(more: Partial<HarborOptions>): void {
       try {
         const done = await bench.task({ instruction: ':', test: pass });
         const slow = await bench.task({ instruction: 'sleep 300', test: pass });
-        const requests = [request('done', done), request('slow', slow)];
+        const requests = [
+          { ...request('done', done), task: done },
+          { ...request('slow', slow), task: slow },
+        ];
         const { child, told, heard } = await inAnotherProcess(bench, requests);
         const beside = all(
           other.backend.performRollouts(

@@ -29,21 +29,17 @@ const takenByPrefix = /^(DOCKER_|COMPOSE_|BUILDKIT_|BUILDX_|https?_proxy$|no_pro
  * Nothing is sent about its use, and no list of prices is fetched.
  */
 export function harborEnvironment(o: HarborOptions): Readonly<Record<string, string>> {
-  const named = new Set([
-    ...taken,
+  const named = [
     ...backendKeys(environmentName(o.environment)),
     ...(o.model?.keyName ? [o.model.keyName] : []),
     ...o.env,
     ...o.agentEnv,
     ...namesIn([o.agentVariables ?? {}]),
     ...o.tasks.flatMap((task) => namesIn([task.env.environment, task.env.verifier, task.env.solution])),
-  ]);
-  const entries = Object.entries(o.hostEnv).flatMap(([name, value]) =>
-    value !== undefined && (named.has(name) || takenByPrefix.test(name)) ? [[name, value] as const] : [],
-  );
+  ];
   const pythonPath = pythonPathOf(o);
   return {
-    ...Object.fromEntries(entries),
+    ...hostVariables(o.hostEnv, named),
     // Python would keep what it compiles in folders that are the user's
     ...(pythonPath.length === 0 ? {} : { PYTHONPATH: pythonPath.join(':'), PYTHONDONTWRITEBYTECODE: '1' }),
     ...(o.model?.keyName === NO_KEY ? { [NO_KEY]: noKeyValue } : {}),
@@ -54,6 +50,18 @@ export function harborEnvironment(o: HarborOptions): Readonly<Record<string, str
     TYPER_STANDARD_TRACEBACK: '1',
     COLUMNS: '400',
   };
+}
+
+/** What Docker's client, Python and a proxy need of the host, and the variables of these names. */
+export function hostVariables(
+  hostEnv: HarborOptions['hostEnv'],
+  names: readonly string[],
+): Readonly<Record<string, string>> {
+  const wanted = new Set([...taken, ...names]);
+  const entries = Object.entries(hostEnv).flatMap(([name, value]) =>
+    value !== undefined && (wanted.has(name) || takenByPrefix.test(name)) ? [[name, value] as const] : [],
+  );
+  return Object.fromEntries(entries);
 }
 
 /** Names in values that are `${NAME}` or `${NAME:-default}`, as Harbor takes them from its environment. */

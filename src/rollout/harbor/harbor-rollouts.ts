@@ -14,7 +14,7 @@ import { JobsPlace, type Unclaimed } from './job-folder.ts';
 import { type Job, jobsOf } from './jobs.ts';
 import { isEmpty } from './layer.ts';
 import { finishedIn, notBegunIn } from './left-jobs.ts';
-import type { HarborOptions } from './options.ts';
+import { type HarborOptions, isDocker } from './options.ts';
 import { performJob } from './perform-job.ts';
 import { harborPreflight } from './preflight.ts';
 import { layPython } from './python-files.ts';
@@ -82,7 +82,9 @@ export class HarborRollouts implements Rollouts {
   #settle(): Promise<Settled> {
     this.#settled ??= (async () => {
       await this.#adoptable();
-      const lines = await endHarbor(this.#o, this.#place);
+      const { sessionId, dir, hostEnv, patienceMs, environment } = this.#o;
+      const left = { sessionId, dir, hostEnv, patienceMs, onDocker: isDocker(environment) };
+      const lines = await endHarbor(left, this.#place);
       return { lines, notBegun: await notBegunIn(this.#place) };
     })();
     return this.#settled;

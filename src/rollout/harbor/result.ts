@@ -1,6 +1,7 @@
 import { unscored } from '../../ports/outcome.ts';
 import type { RolloutReport, RolloutRequest } from '../../ports/rollouts.ts';
 import type { FolderTask } from '../../ports/task.ts';
+import type { Trajectory } from '../../ports/trajectory.ts';
 import { placesNamed } from '../trajectory.ts';
 import { mountTrouble } from './agent-mounts.ts';
 import { type HarborOptions, harborAgentName } from './options.ts';
@@ -59,7 +60,7 @@ export async function resultOf(
     key,
     result: {
       outcome,
-      trajectory,
+      trajectory: outcome.status === 'scored' ? trajectory : withPlace(trajectory, folder),
       usage,
       exit,
       durationMs: durationOf(trial),
@@ -90,6 +91,12 @@ export async function comesToOutcome(folder: string, trial: TrialResult, options
     { passThreshold, hasSkill: false, callsModel: model !== null },
   );
   return judged.kind === 'outcome';
+}
+
+/** Where Harbor's own files lie of a trial without a score: they are kept for a while. */
+function withPlace(trajectory: Trajectory, folder: string): Trajectory {
+  const text = `What Harbor wrote of this trial is kept for a while in ${folder}`;
+  return { ...trajectory, steps: [...trajectory.steps, { kind: 'note', text }] };
 }
 
 /** The trial's whole time, setup and removal included. */
