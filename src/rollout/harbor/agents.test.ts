@@ -1,12 +1,17 @@
 import { afterEach, describe, expect, test } from 'bun:test';
+import { PreloadBench } from '../preloads/preload-fixture.ts';
 import { harborIsHere } from './bench-fixture.ts';
+import { HarborRollouts } from './harbor-rollouts.ts';
+import { withPreloads } from './preloads.ts';
 import { harborAgents, RealAgent, rollOut, told, wantedAgents, widgetTask } from './real-agents-fixture.ts';
 
 // Real coding agents in Harbor without a container, with the CLIs of this machine (`SKILLOPT_AGENTS`), against a scripted
 // model. `docker/agents.test.ts` has them in containers.
 
 const running: RealAgent[] = [];
+const users: PreloadBench[] = [];
 afterEach(async () => {
+  for (const user of users.splice(0)) user.close();
   for (const agent of running.splice(0)) await agent.stop();
 });
 
@@ -31,5 +36,31 @@ describe.each((harborIsHere ? harborAgents : []).map((agent) => [agent]))('%s wi
     expect(said).toMatchObject({ obeys: 'scored 1 read true', 'obeys without': 'scored 0 read null' });
     for (const { id } of outages) expect(said[id]).toMatch(/^(unscored provider-|failed (auth|quota)$)/);
     expect(new Set(agent.model.asked.map(({ key }) => key))).toEqual(new Set(['sk-harbor-test-0123456789abcdef']));
+  }, 280_000);
+
+  test('is given other skills and, where it takes them, the user’s instructions', async () => {
+    const agent = new RealAgent(name);
+    running.push(agent);
+    const started = await agent.start();
+    const user = new PreloadBench();
+    users.push(user);
+    user.write({
+      'my session/other/SKILL.md': '---\nname: other\ndescription: OTHER-MARK is what it does.\n---\nText.\n',
+      'home/.claude/CLAUDE.md': 'MEMORY-MARK is what I say.\n',
+    });
+    const memory = name === 'claude-code';
+    const wanted = { skills: ['other'], machine: { skills: [], memory, mcp: [] } };
+    const { options, findings } = await withPreloads(started.options, {
+      ...user.options(wanted),
+      measured: ['widget'],
+    });
+    expect(findings).toEqual([]);
+    const bench = { ...started, options, backend: new HarborRollouts(options) };
+    const reports = await rollOut(bench, [await widgetTask(bench, 'obeys', '', 240)]);
+    expect(told(reports.get('obeys'))).toBe('scored 1 read true');
+    const [first] = agent.model.asked.filter(({ turn }) => turn.tools.length > 0);
+    expect(first?.body).toContain('OTHER-MARK');
+    expect(first?.body.includes('MEMORY-MARK')).toBe(memory);
+    expect(reports.get('obeys')).toMatchObject({ result: { versions: { 'skill other': expect.any(String) } } });
   }, 280_000);
 });

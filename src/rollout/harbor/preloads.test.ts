@@ -29,6 +29,8 @@ const problems = async (wanted: Partial<Preloads>, more: Partial<HarborOptions> 
   for (const { fix } of errors) expect(fix).not.toBe('');
   return errors.map(({ what, where }) => `${where}: ${what}`);
 };
+/** As configs write what stands in a variable. */
+const byName = (name: string) => `\${${name}}`;
 const skill = (name: string, text = 'Text.') => ({
   [`my session/${name}/SKILL.md`]: `---\nname: ${name}\ndescription: Does ${name}.\n---\n${text}\n`,
 });
@@ -72,13 +74,13 @@ test('variables go by their names, servers in Harbor’s form', async () => {
   const place = { name: 'n', jobsDir: '/j', concurrency: 1, overlay: null, skillDir: () => null };
   const config = jobConfig(job, options, place);
   expect(config.agents[0]).toMatchObject({
-    env: { TOKEN: '${TOKEN}', DB: '${DB}' },
+    env: { TOKEN: byName('TOKEN'), DB: byName('DB') },
     mcp_servers: [
       { name: 'db', transport: 'stdio', command: 'db-mcp', args: ['--ro'] },
       { name: 'web', transport: 'streamable-http', url: 'http://host.docker.internal:99/mcp' },
     ],
   });
-  expect(config.verifier).toEqual({ env: { TOKEN: '${TOKEN}' } });
+  expect(config.verifier).toEqual({ env: { TOKEN: byName('TOKEN') } });
   expect(JSON.stringify(config)).not.toMatch(/sk-of-the-user|pass-word/);
 });
 
@@ -86,12 +88,12 @@ test('a server of this machine brings its variables by the names that they come 
   user.env.REAL = 'sk-real-0123456789abcdef';
   user.write({
     'home/.claude.json': JSON.stringify({
-      mcpServers: { notes: { command: 'notes', args: [], env: { KEY: '${REAL}', MODE: 'fast' } } },
+      mcpServers: { notes: { command: 'notes', args: [], env: { KEY: byName('REAL'), MODE: 'fast' } } },
     }),
   });
   const { options, findings } = await take({ machine: { skills: [], memory: false, mcp: ['notes'] } });
   expect(findings).toEqual([]);
-  expect(options.agentVariables).toEqual({ KEY: '${REAL}', MODE: 'fast' });
+  expect(options.agentVariables).toEqual({ KEY: byName('REAL'), MODE: 'fast' });
 });
 
 test('what is installed becomes a layer, with copies of packages of this machine', async () => {

@@ -162,11 +162,11 @@ function clashes({ skills }: Material, measured: readonly string[]): readonly Fi
   });
 }
 
-/** Where Harbor's agents look for the user's instructions, whoever they run as. */
-const memoryPlaces: Readonly<Record<string, string>> = {
-  'claude-code': '/logs/agent/sessions/CLAUDE.md',
-  codex: '/installed-agent/codex-home/AGENTS.md',
-};
+/**
+ * Where Harbor's agents look for the user's instructions, whoever they run as. Codex's folder is given to another owner in
+ * each trial, which a file that is mounted read-only does not let happen; the others' are in a home of nobody knows whom.
+ */
+const memoryPlaces: Readonly<Record<string, string>> = { 'claude-code': '/logs/agent/sessions/CLAUDE.md' };
 
 function memoryFindings({ memory }: Material, o: HarborOptions): readonly Finding[] {
   if (memory.length === 0) return [];
