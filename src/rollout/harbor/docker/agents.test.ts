@@ -28,12 +28,17 @@ describe.each(agents.map((agent) => [agent]))('%s in a container', (name) => {
     const obeys = await widgetTask(bench, 'obeys', '', 240);
     const ignores = await widgetTask(bench, 'ignores', 'PLAY ignore', 240);
     const silent = await widgetTask(bench, 'silent', 'FAULT hang', 20);
-    const reports = await rollOut(bench, [obeys, ignores, silent], [obeys]);
+    const tasks = [obeys, ignores, silent];
+    // the same tasks in both arms: one job
+    const reports = await rollOut(bench, tasks, tasks);
+    const outage = expect.stringMatching(/^unscored provider-/);
     expect(Object.fromEntries([...reports].map(([key, report]) => [key, told(report)]))).toEqual({
       obeys: 'scored 1 read true',
       'obeys without': 'scored 0 read null',
       ignores: 'scored 0 read false',
-      silent: expect.stringMatching(/^unscored provider-/),
+      'ignores without': 'scored 0 read null',
+      silent: outage,
+      'silent without': outage,
     });
     const version = bench.options.mounted?.version ?? '';
     expect(reports.get('obeys')).toMatchObject({
