@@ -2,7 +2,7 @@ import { resolve } from 'node:path';
 import { agentName } from '../config/agent.ts';
 import { hostEnvironment } from '../config/environment.ts';
 import { modelSettings } from '../config/model.ts';
-import { namedVariables } from '../config/preloads.ts';
+import { namedVariables, wantsPreloads } from '../config/preloads.ts';
 import type { Config } from '../config/schema.ts';
 import type { Finding } from '../ports/preflight.ts';
 import { folderTasks, type Pack } from '../ports/task.ts';
@@ -10,7 +10,9 @@ import { withHostAgent } from '../rollout/harbor/agent-mounts.ts';
 import { harborModel } from '../rollout/harbor/harbor-model.ts';
 import { HarborRollouts } from '../rollout/harbor/harbor-rollouts.ts';
 import type { HarborAgent, HarborOptions } from '../rollout/harbor/options.ts';
+import { withPreloads } from '../rollout/harbor/preloads.ts';
 import { rehearsalAgent, rehearsalFiles } from '../rollout/harbor/python-files.ts';
+import { gatheredFrom, type Preloaded } from './preloads.ts';
 
 /** For what a backend in Harbor is made. */
 type Measured = {
@@ -20,11 +22,13 @@ type Measured = {
   readonly id: string;
   /** Where its jobs lie. */
   readonly dir: string;
+  /** Null: nothing is performed, so nothing is brought in. */
+  readonly preloaded: Preloaded | null;
 };
 
 /** The backend of a session or an eval whose rollouts run in Harbor; `base` is the folder that relative paths start from. */
 export async function harborBackend(
-  { config, pack, id, dir }: Measured,
+  { config, pack, id, dir, preloaded }: Measured,
   base: string,
   o: { readonly passThreshold: number; readonly defaultTimeoutSec: number; readonly workers: number },
 ): Promise<HarborRollouts> {
@@ -56,11 +60,14 @@ export async function harborBackend(
     setupSec: harbor.setupSec,
     concurrency: o.workers,
     hostEnv,
-    found: spoken.findings,
   };
-  if (!harbor.mountAgent) return new HarborRollouts(options);
-  const mounted = await withHostAgent(options, hostEnv.PATH ?? '');
-  return new HarborRollouts({ ...mounted.options, found: [...spoken.findings, ...mounted.findings] });
+  const mounted = harbor.mountAgent ? await withHostAgent(options, hostEnv.PATH ?? '') : { options, findings: [] };
+  const brought =
+    preloaded === null || !wantsPreloads(preloads)
+      ? { options: mounted.options, findings: [] }
+      : await withPreloads(mounted.options, { ...preloaded, ...gatheredFrom({ config, ...preloaded }) });
+  const found = [...spoken.findings, ...mounted.findings, ...brought.findings];
+  return new HarborRollouts({ ...brought.options, found });
 }
 
 function agentOf({ agent }: Config): HarborAgent {

@@ -1,6 +1,7 @@
 import { homedir } from 'node:os';
 import { basename, join } from 'node:path';
 import { agentName } from '../config/agent.ts';
+import { backendKind } from '../config/backend.ts';
 import { hostEnvironment } from '../config/environment.ts';
 import type { Preloads } from '../config/preloads.ts';
 import type { Config } from '../config/schema.ts';
@@ -11,7 +12,7 @@ import { folderTasks, type Pack } from '../ports/task.ts';
 import type { Agent } from '../rollout/agents/agent.ts';
 import { LocalRollouts } from '../rollout/local/local-rollouts.ts';
 import { unusedPreloads } from '../rollout/preloads/findings.ts';
-import type { PreloadOptions, SkillSources } from '../rollout/preloads/options.ts';
+import type { GatherOptions, PreloadOptions, SkillSources } from '../rollout/preloads/options.ts';
 import { Preloading, wantedHash } from '../rollout/preloads/preloading.ts';
 import { preloadPlaces, readRecord } from '../rollout/preloads/record.ts';
 import { readSkill } from '../skill/document.ts';
@@ -43,22 +44,29 @@ export async function preloadsOf(
   agent: Agent,
   walls: Pick<PreloadOptions, 'walled' | 'hasWalls' | 'mark' | 'sweep' | 'show'>,
 ): Promise<Preloading> {
-  const { config, pack, from } = of;
-  noteNamed(config.preloads);
-  const env = hostEnvironment();
+  const { config, pack } = of;
   return Preloading.look({
     ...of,
-    base: from,
+    ...gatheredFrom(of),
     ...walls,
-    wanted: config.preloads,
     agent,
     network: config.sandbox.network,
     taskCommands: [...new Set(folderTasks(pack.tasks).flatMap((task) => task.commands))],
+  });
+}
+
+/** Where the user's own files lie that preloads name. */
+export function gatheredFrom({ config, from }: Pick<PreloadsFor, 'config' | 'from'>): Omit<GatherOptions, 'agent'> {
+  noteNamed(config.preloads);
+  const env = hostEnvironment();
+  return {
+    base: from,
+    wanted: config.preloads,
     hostEnv: env,
     hostHome: env.HOME ?? homedir(),
     skills: skillSources(from, config.preloads),
     redact: redactor(),
-  });
+  };
 }
 
 /** Preloads of a backend; null = it has none. */
@@ -88,12 +96,20 @@ export function standingVersions(dir: string, { preloads, agent }: Config): Read
   return record?.wanted === hash ? record.versions : {};
 }
 
-/** What is wrong with them; where no agent takes any, they are refused. */
+/** What is wrong with them; where no agent takes any, they are refused. In Harbor its backend tells. */
 export function preloadsUsed({ backend, preloads }: Config, rollouts: Rollouts): Preflight {
   const preloading = preloadsIn(rollouts);
   return {
-    preflight: async () =>
-      backend === 'local' ? ((await preloading?.preflight()) ?? []) : unusedPreloads(preloads, backend),
+    async preflight() {
+      switch (backendKind(backend)) {
+        case 'local':
+          return (await preloading?.preflight()) ?? [];
+        case 'harbor':
+          return [];
+        case 'chat':
+          return unusedPreloads(preloads, backend);
+      }
+    },
   };
 }
 

@@ -257,7 +257,13 @@ async function backendOf(
       );
     case 'harbor':
       return harborBackend(
-        { config, pack: session.pack, id: session.id, dir: session.paths?.harbor ?? '/nowhere' },
+        {
+          config,
+          pack: session.pack,
+          id: session.id,
+          dir: session.paths?.harbor ?? '/nowhere',
+          preloaded: session.preloaded,
+        },
         base,
         { ...common, workers: workersOf(config) },
       );

@@ -153,7 +153,12 @@ async function reportOf({ request, trial, laid, planted, ended }: Ended, c: JobC
 }
 
 /** Why Harbor ended and left requests without a result, when nobody here asked it to. */
-async function whyEnded(end: ProcessEnd, { o, place, name }: JobContext, { tasks }: Job, hasBegun: boolean): Promise<Failure> {
+async function whyEnded(
+  end: ProcessEnd,
+  { o, place, name }: JobContext,
+  { tasks }: Job,
+  hasBegun: boolean,
+): Promise<Failure> {
   const folder = place.folderOf(name);
   if (await isDiskFull(o.dir)) return diskFull(o.dir).failure;
   if (end.cause === 'exited' && hasBegun && !existsSync(folder))
