@@ -2,7 +2,7 @@ import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { MountedSkill } from '../ports/rollouts.ts';
 import type { FolderTask } from '../ports/task.ts';
-import { dockerIsHere, type HarborBench, makeHarborBench } from '../rollout/harbor/bench-fixture.ts';
+import { dockerAnswers, type HarborBench, makeHarborBench } from '../rollout/harbor/bench-fixture.ts';
 import { harborEnvironment } from '../rollout/harbor/harbor-env.ts';
 import { jobConfig, overlayText } from '../rollout/harbor/job-config.ts';
 import { jobsOf } from '../rollout/harbor/jobs.ts';
@@ -21,7 +21,7 @@ const runs = 3;
  * this program adds; as Harbor starts them by itself; and as a job for each skill.
  */
 export async function harborFigures(): Promise<readonly Measured[]> {
-  if (!dockerIsHere) return [{ name: 'harbor', unmeasured: 'Docker or Harbor does not answer' }];
+  if (!dockerAnswers()) return [{ name: 'harbor', unmeasured: 'Docker or Harbor does not answer' }];
   const bench = await makeHarborBench({
     environment: { type: 'docker' },
     agent: { importPath: 'skill_reading_agent:SkillReadingAgent' },

@@ -3,21 +3,11 @@ import { mkdirSync, readdirSync } from 'node:fs';
 import { harborIsHere } from '../../rollout/harbor/bench-fixture.ts';
 import { expectFailure, jsonOf, markedProcesses, Place, removePlaces, until } from '../binary.ts';
 import { essence, performedAgain } from '../sessions.ts';
-import { classes, containerFree, exampleSession, hostEnv } from './harbor-session.ts';
+import { classes, containerFree, exampleSession, fewTasks, hostEnv } from './harbor-session.ts';
 
 afterAll(removePlaces);
 
-/** Few tasks, of which an edit of the list mends two: enough for a gate that accepts. */
-const few = {
-  splits: {
-    train: ['backup-mail-boat', 'count-east-yard'],
-    selection: ['backup-coal-barge', 'count-reefers', 'sort-grain'],
-    test: ['backup-then-log', 'count-empties'],
-  },
-  workers: 3,
-  budget: { rollouts: 40 },
-};
-const inHarbor = { ...few, backend: containerFree, harbor: { pythonPath: [classes] } };
+const inHarbor = { ...fewTasks, backend: containerFree, harbor: { pythonPath: [classes] } };
 const patient = { deadlineMs: 280_000 };
 
 function sessionIn(place: Place, name: string, config: Readonly<Record<string, unknown>>): string {
@@ -30,7 +20,7 @@ function sessionIn(place: Place, name: string, config: Readonly<Record<string, u
   test('comes to what the same session comes to on local, and leaves nothing', async () => {
     const place = new Place();
     const env = hostEnv(place);
-    const [there, here] = [sessionIn(place, 'there', inHarbor), sessionIn(place, 'here', few)];
+    const [there, here] = [sessionIn(place, 'there', inHarbor), sessionIn(place, 'here', fewTasks)];
     const end = await place.succeed(['run', there, '--finalize', '--yes'], { env, ...patient });
     await place.succeed(['run', here, '--finalize', '--yes']);
     expect(await essence(place, there)).toEqual(await essence(place, here));
@@ -79,7 +69,8 @@ function sessionIn(place: Place, name: string, config: Readonly<Record<string, u
 
 test('a backend that nobody knows is refused before anything is spent', async () => {
   const place = new Place();
-  const name = sessionIn(place, 'odd', { ...few, backend: 'lokal' });
+  const name = sessionIn(place, 'odd', { ...fewTasks, backend: 'lokal' });
   const end = await place.run(['run', name, '--yes'], { env: hostEnv(place), ...patient });
   expectFailure(end, { code: 3, what: /lokal|Harbor/, where: /backend|harbor/, fix: /local|harbor/ });
+  expect(place.events(name)).toEqual([]);
 });

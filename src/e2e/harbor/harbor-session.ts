@@ -18,3 +18,17 @@ export function exampleSession(place: Place, session: string, more: Readonly<Rec
 export function hostEnv(place: Place): Readonly<Record<string, string>> {
   return { PATH: process.env.PATH ?? '', HOME: process.env.HOME ?? place.dir, TMPDIR: place.temp };
 }
+
+/**
+ * Few tasks: two edits of the list mend two of selection, and are accepted; a third mends none, and is rejected. Then train
+ * has nothing left to fail.
+ */
+export const fewTasks = {
+  splits: {
+    train: ['backup-mail-boat', 'count-east-yard', 'notice-in-capitals'],
+    selection: ['backup-coal-barge', 'count-reefers', 'sort-grain'],
+    test: ['backup-then-log', 'count-empties'],
+  },
+  workers: 4,
+  budget: { rollouts: 80 },
+};

@@ -100,6 +100,11 @@ export function harborAgentName(agent: HarborAgent): string {
   return 'name' in agent ? agent.name : (agent.called ?? agent.importPath);
 }
 
+/** The agent calls a model: one that is named, or its login's own. */
+export function callsModel({ model, agentEnv }: Pick<HarborOptions, 'model' | 'agentEnv'>): boolean {
+  return model !== null || agentEnv.length > 0;
+}
+
 /** Trials run in containers of this machine's Docker. */
 export function isDocker(environment: HarborEnvironment): boolean {
   return 'type' in environment && environment.type === 'docker';

@@ -4,7 +4,7 @@ import type { FolderTask } from '../../ports/task.ts';
 import type { Trajectory } from '../../ports/trajectory.ts';
 import { placesNamed } from '../trajectory.ts';
 import { mountTrouble } from './agent-mounts.ts';
-import { type HarborOptions, harborAgentName } from './options.ts';
+import { callsModel, type HarborOptions, harborAgentName } from './options.ts';
 import { judge, usageOf } from './outcome.ts';
 import type { LaidSkill } from './skills.ts';
 import type { TrialResult } from './trial.ts';
@@ -26,8 +26,8 @@ export async function resultOf(
   const { request, laid, planted, options, versions } = o;
   const { key, skill, task } = request;
   const agent = harborAgentName(options.agent);
-  const callsModel = options.model !== null;
-  const usage = usageOf(trial, callsModel);
+  const asks = callsModel(options);
+  const usage = usageOf(trial, asks);
   const { witness, trajectory } = await evidenceOf(folder, trial, {
     agent,
     instruction: task.instruction,
@@ -38,7 +38,7 @@ export async function resultOf(
   const judged = judge(
     trial,
     { ...witness, planted },
-    { passThreshold: options.passThreshold, hasSkill: skill !== null, callsModel },
+    { passThreshold: options.passThreshold, hasSkill: skill !== null, callsModel: asks },
   );
   if (judged.kind === 'cancelled') return { kind: 'cancelled', key, usage };
   if (judged.kind === 'failed') return { kind: 'failed', key, failure: judged.failure, usage };
@@ -84,11 +84,11 @@ export async function comesToOutcome(folder: string, trial: TrialResult, options
     skill: null,
     laid: null,
   });
-  const { passThreshold, model } = options;
+  const { passThreshold } = options;
   const judged = judge(
     trial,
     { ...witness, planted: null },
-    { passThreshold, hasSkill: false, callsModel: model !== null },
+    { passThreshold, hasSkill: false, callsModel: callsModel(options) },
   );
   return judged.kind === 'outcome';
 }
