@@ -1,5 +1,5 @@
 import { afterAll, describe, expect, test } from 'bun:test';
-import { mkdirSync, readdirSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync } from 'node:fs';
 import { harborIsHere } from '../../rollout/harbor/bench-fixture.ts';
 import { expectFailure, jsonOf, markedProcesses, Place, removePlaces, until } from '../binary.ts';
 import { essence, performedAgain } from '../sessions.ts';
@@ -71,6 +71,6 @@ test('a backend that nobody knows is refused before anything is spent', async ()
   const place = new Place();
   const name = sessionIn(place, 'odd', { ...fewTasks, backend: 'lokal' });
   const end = await place.run(['run', name, '--yes'], { env: hostEnv(place), ...patient });
-  expectFailure(end, { code: 3, what: /lokal|Harbor/, where: /backend|harbor/, fix: /local|harbor/ });
-  expect(place.events(name)).toEqual([]);
+  expectFailure(end, { code: 4, what: /lokal|Harbor/, where: /backend|harbor/, fix: /local|harbor/ });
+  expect(existsSync(place.path(name, 'skillopt.jsonl'))).toBe(false);
 });

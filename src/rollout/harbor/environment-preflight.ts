@@ -1,3 +1,4 @@
+import { ownBackends } from '../../config/backend.ts';
 import { nearest } from '../../config/nearest.ts';
 import type { Finding } from '../../ports/preflight.ts';
 import { environmentNeeds, isLetIn, knownEnvironments } from './environments.ts';
@@ -53,7 +54,7 @@ function doorFindings(o: HarborOptions, name: string, { extra, refusal }: Instal
 
 /** There is no such thing: the nearest one, and all. */
 export function unknown(what: 'environment' | 'agent', name: string, all: readonly string[], where: string): Finding {
-  const near = nearest(name, all);
+  const near = nearest(name, what === 'environment' ? [...ownBackends, ...all] : all);
   const list = `Harbor has: ${all.join(', ')}`;
   return {
     level: 'error',

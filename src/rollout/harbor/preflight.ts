@@ -6,6 +6,7 @@ import { environmentFindings } from './environment-preflight.ts';
 import { askInstalled, type Installed } from './installed.ts';
 import { networkFindings } from './network-preflight.ts';
 import { type HarborOptions, isDocker } from './options.ts';
+import { layPython } from './python-files.ts';
 import { withScratch } from './scratch.ts';
 import { type TaskNeeds, taskNeeds } from './task-needs.ts';
 import { variableFindings } from './variables.ts';
@@ -20,7 +21,9 @@ const isError = ({ level }: Finding) => level === 'error';
 export async function harborPreflight(o: HarborOptions): Promise<readonly Finding[]> {
   const needs = await Promise.all(o.tasks.map(taskNeeds));
   return withScratch(o.dir, async (folder) => {
-    const installed = askInstalled(o);
+    const asking = { ...o, dir: folder }; // this program's own classes are laid there for the questions
+    await layPython(asking);
+    const installed = askInstalled(asking);
     const [version, ofPlace] = await Promise.all([
       versionFindings(o),
       isDocker(o.environment) ? onDocker(o, needs, folder, installed) : [],
@@ -34,7 +37,7 @@ export async function harborPreflight(o: HarborOptions): Promise<readonly Findin
       ...variableFindings(o, needs),
     ];
     if (cheap.some(isError)) return cheap;
-    return [...cheap, ...(await dryRunFindings(o, folder, takesSkill(o, told) !== false))];
+    return [...cheap, ...(await dryRunFindings(asking, folder, takesSkill(o, told) !== false))];
   });
 }
 

@@ -1,14 +1,12 @@
 import { afterAll, describe, expect, test } from 'bun:test';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { runProcess } from '../../../process/run-process.ts';
 import { type HarborBench, makeHarborBench } from '../bench-fixture.ts';
 import { askDocker } from '../docker-preflight.ts';
 import type { HarborOptions } from '../options.ts';
 import { harborPreflight } from '../preflight.ts';
 import { dockerIsHere } from './here-fixture.ts';
 
-const env = { PATH: process.env.PATH ?? '', HOME: process.env.HOME ?? '/' };
 
 const benches: HarborBench[] = [];
 afterAll(async () => {
