@@ -14,8 +14,9 @@ import { exampleName } from './bundled.ts';
 import { flagsOf, type KeyFlags } from './layered-config.ts';
 import type { OverrideOptions } from './override-options.ts';
 import { shownDir } from './read-state.ts';
+import { sessionChecks } from './session-checks.ts';
 import { sessionPlace } from './session-place.ts';
-import { found, sessionChecks, sessionParts, type Wirable, wired } from './wiring.ts';
+import { sessionParts, type Wirable, wired } from './wiring.ts';
 
 export type SessionLookOptions = OverrideOptions & KeyFlags & { readonly allowUnsandboxed?: boolean };
 
@@ -69,7 +70,8 @@ async function look(given: string, options: SessionLookOptions, temp: string): P
     rehearsalDelayMs: 0,
   });
   try {
-    return [...odd, ...(await found(sessionChecks(session, made)))];
+    const checked = await Promise.all(sessionChecks(session, made).map((check) => check.preflight()));
+    return [...odd, ...checked.flat()];
   } finally {
     await made.gateway?.close();
   }

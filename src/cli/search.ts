@@ -17,10 +17,11 @@ import { powerOf } from './power-of.ts';
 import { installing } from './preloads.ts';
 import { shownDir } from './read-state.ts';
 import { redactor } from './secrets.ts';
+import { sessionChecks } from './session-checks.ts';
 import type { Show } from './show.ts';
 import type { Stage } from './stage.ts';
 import type { Surface } from './surface.ts';
-import { preflight, sessionChecks, sessionParts, wired, workersOf } from './wiring.ts';
+import { preflight, sessionParts, wired, workersOf } from './wiring.ts';
 
 export type SearchOptions = {
   readonly io: Io;

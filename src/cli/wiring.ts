@@ -34,13 +34,12 @@ import { exampleHas, exampleName, exampleText } from './bundled.ts';
 import { refuseSecrets } from './config-secrets.ts';
 import { type Bounded, roomOf, spentInEval, spentInSession } from './gateway.ts';
 import { harborBackend } from './harbor-backend.ts';
-import { learner, localBackend, reachOf } from './local-backend.ts';
-import { type ModelMaker, modelMaker, priced, pricedRollouts } from './models.ts';
-import { type Preloaded, preloadsIn, preloadsUsed, standingVersions } from './preloads.ts';
+import { localBackend, reachOf } from './local-backend.ts';
+import { type ModelMaker, modelMaker } from './models.ts';
+import { type Preloaded, standingVersions } from './preloads.ts';
 import { renderSession } from './render-session.ts';
 import type { Roles } from './roles.ts';
 import { noteNamed, redactor } from './secrets.ts';
-import { skillCommands } from './skill-commands.ts';
 import { bundleOf, skillSource, sources } from './sources.ts';
 
 /** Seconds for an agent whose task gives no limit. */
@@ -325,31 +324,9 @@ function rehearsalOf(session: Pick<Session, 'config'>, base: string): Proposals 
   return createRehearsalOptimizer({ edits: parseRehearsal(text, path) });
 }
 
-/** What has to hold before a session goes on: of backend and optimizer, and of how they fit. */
-export function sessionChecks(
-  session: Pick<Session, 'config' | 'pack' | 'skill'>,
-  { rollouts, proposals, models, gateway }: Wired,
-): readonly Preflight[] {
-  return [
-    rollouts,
-    proposals,
-    taskNotes(session.config, session.pack.tasks),
-    skillCommands(session, preloadsIn(rollouts)),
-    learner(session.config),
-    preloadsUsed(session.config, rollouts),
-    priced(session.config, models),
-    pricedRollouts(session.config, gateway),
-  ];
-}
-
-/** All that is found, errors too. */
-export async function found(parts: readonly Preflight[]): Promise<readonly Finding[]> {
-  return (await Promise.all(parts.map((p) => p.preflight()))).flat();
-}
-
 /** What backend and optimizer find before anything is spent; errors end the command with their fixes. */
 export async function preflight(parts: readonly Preflight[]): Promise<readonly Finding[]> {
-  const findings = await found(parts);
+  const findings = (await Promise.all(parts.map((p) => p.preflight()))).flat();
   const same = (f: Finding) => JSON.stringify([f.what, f.where, f.fix]);
   const errors = [...new Map(findings.filter((f) => f.level === 'error').map((f) => [same(f), f])).values()];
   const [first] = errors;

@@ -168,14 +168,15 @@ export class HarborRollouts implements Rollouts {
         signal: stop.signal,
         onProgress: options.onProgress ?? (() => {}),
       };
-      const scored = new Set<string>();
+      let isPoor = false;
       try {
         for await (const report of performJob(job, context)) {
-          if (report.kind === 'finished' && report.result.outcome.status === 'scored') scored.add(report.key);
+          isPoor ||= report.kind === 'failed';
+          isPoor ||= report.kind === 'finished' && report.result.outcome.status === 'unscored';
           queue.push(report);
           wake();
         }
-        closing.push(() => this.#close(name, job, { scored, handed }));
+        closing.push(() => this.#close(name, job, { isPoor, handed }));
       } catch (error) {
         broken ??= failureOf(error, this.#o.dir) ?? error;
         stop.abort();
@@ -208,14 +209,17 @@ export class HarborRollouts implements Rollouts {
     }
   }
 
-  /** What a job finished and nobody took, as after a stop, is kept for whoever asks again; without that it is closed. */
-  async #close(job: string, { requests }: Job, of: Record<'scored' | 'handed', ReadonlySet<string>>): Promise<void> {
+  /** What a job finished and nobody took, as after a stop, is kept for whoever asks again; else it is closed, and its folder stays where a rollout has no score. */
+  async #close(
+    job: string,
+    { requests }: Job,
+    of: { readonly isPoor: boolean; readonly handed: ReadonlySet<string> },
+  ): Promise<void> {
     const keys = Object.fromEntries([...requests].map(([cell, { key }]) => [cell, key]));
     const unclaimed = await this.#place.unclaimed({ job, keys }, of.handed);
     const adoptable = await this.#adoptable();
     for (const one of unclaimed) adoptable.set(one.key, one);
-    const whole = [...requests.values()].every(({ key }) => of.scored.has(key));
-    if (unclaimed.length === 0) await this.#place.close(job, !whole);
+    if (unclaimed.length === 0) await this.#place.close(job, of.isPoor);
   }
 
   /** As the jobs of an earlier process were when they were first looked at. */
