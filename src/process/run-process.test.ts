@@ -216,3 +216,32 @@ describe('the end of a group', () => {
     await reapLeftovers(other, 100);
   });
 });
+
+test('a program that is asked winds down by itself: its children are ended when it is gone, and it hears one signal', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'ask-'));
+  try {
+    const script = [
+      'sleep 300 & child=$!',
+      `trap 'kill -0 $child && echo child lives >> ${folder}/said; echo int >> ${folder}/said; exit 7' INT`,
+      `trap 'echo term >> ${folder}/said' TERM`,
+      `echo ready > ${folder}/ready; while :; do sleep 0.05; done`,
+    ].join('\n');
+    const stop = new AbortController();
+    const running = runProcess({
+      command: ['bash', '-c', script],
+      cwd: folder,
+      env: { PATH: '/usr/bin:/bin' },
+      timeoutMs: null,
+      signal: stop.signal,
+      ask: 'SIGINT',
+      graceMs: 20_000,
+    });
+    while (!existsSync(join(folder, 'ready'))) await new Promise((resolve) => setTimeout(resolve, 10));
+    stop.abort();
+    const end = await running;
+    expect([end.cause, end.exitCode]).toEqual(['cancelled', 7]);
+    expect(readFileSync(join(folder, 'said'), 'utf8')).toBe('child lives\nint\n');
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+});
