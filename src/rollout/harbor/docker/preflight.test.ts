@@ -7,7 +7,6 @@ import type { HarborOptions } from '../options.ts';
 import { harborPreflight } from '../preflight.ts';
 import { dockerIsHere } from './here-fixture.ts';
 
-
 const benches: HarborBench[] = [];
 afterAll(async () => {
   for (const bench of benches) await bench.close();
