@@ -3,7 +3,7 @@ import { PreloadBench } from '../preloads/preload-fixture.ts';
 import { harborIsHere } from './bench-fixture.ts';
 import { HarborRollouts } from './harbor-rollouts.ts';
 import { withPreloads } from './preloads.ts';
-import { harborAgents, RealAgent, rollOut, told, wantedAgents, widgetTask } from './real-agents-fixture.ts';
+import { harborAgents, lackingAgents, RealAgent, rollOut, told, widgetTask } from './real-agents-fixture.ts';
 
 // Real coding agents in Harbor without a container, with the CLIs of this machine (`SKILLOPT_AGENTS`), against a scripted
 // model. `docker/agents.test.ts` has them in containers.
@@ -15,8 +15,8 @@ afterEach(async () => {
   for (const agent of running.splice(0)) await agent.stop();
 });
 
-test.skipIf(process.env.REQUIRE_HARBOR !== '1')('agents that have to be here are', () => {
-  expect(harborAgents).toEqual(wantedAgents);
+test('agents that have to be here are', () => {
+  expect(lackingAgents).toEqual([]);
 });
 
 describe.each((harborIsHere ? harborAgents : []).map((agent) => [agent]))('%s without a container', (name) => {

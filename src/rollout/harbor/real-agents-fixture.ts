@@ -1,5 +1,5 @@
 import type { ModelSettings } from '../../config/model.ts';
-import { agentsPath, foundAgents } from '../../e2e/agents/agent-rows-fixture.ts';
+import { agentsPath, foundAgents, requiredAgents } from '../../e2e/agents/agent-rows-fixture.ts';
 import { ScriptedModel } from '../../e2e/agents/scripted-model-fixture.ts';
 import { scriptedAnswer } from '../../e2e/agents/scripted-script-fixture.ts';
 import { sha256 } from '../../ports/hash.ts';
@@ -27,8 +27,10 @@ const models: Readonly<Record<string, { readonly model: string; readonly basePat
 export const harborAgents: readonly string[] = foundAgents
   .map(({ row }) => row.agent)
   .filter((agent) => Object.hasOwn(models, agent));
-/** Agents that would be run if they were here. */
-export const wantedAgents: readonly string[] = Object.keys(models);
+/** Agents that have to be here (`REQUIRE_AGENTS`) and are not. */
+export const lackingAgents: readonly string[] = Object.keys(models).filter(
+  (agent) => requiredAgents.includes(agent) && !harborAgents.includes(agent),
+);
 
 export const widgetSkill = `---
 name: widget

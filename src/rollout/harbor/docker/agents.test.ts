@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test } from 'bun:test';
-import { harborAgents, RealAgent, rollOut, told, wantedAgents, widgetTask } from '../real-agents-fixture.ts';
+import { harborAgents, lackingAgents, RealAgent, rollOut, told, widgetTask } from '../real-agents-fixture.ts';
 import { baseImage, bridgeAddress, dockerIsHere } from './here-fixture.ts';
 
 // Real coding agents in containers, with the CLIs of this machine (`SKILLOPT_AGENTS`), against a scripted model. More of
@@ -18,8 +18,8 @@ function containerised(name: string): RealAgent {
   return agent;
 }
 
-test.skipIf(process.env.REQUIRE_HARBOR !== '1')('agents that have to be here are', () => {
-  expect(harborAgents).toEqual(wantedAgents);
+test('agents that have to be here are', () => {
+  expect(lackingAgents).toEqual([]);
 });
 
 describe.each(agents.map((agent) => [agent]))('%s in a container', (name) => {
