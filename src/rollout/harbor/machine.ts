@@ -2,7 +2,7 @@ import type { Finding } from '../../ports/preflight.ts';
 import { dockerFindings, roomOf } from './docker-preflight.ts';
 import { environmentsLetIn } from './environments.ts';
 import { askInstalled } from './installed.ts';
-import type { HarborOptions } from './options.ts';
+import { type HarborOptions, nothingMore } from './options.ts';
 import { versionFindings } from './version.ts';
 
 /** What a machine has for rollouts in Harbor, whatever a session would make of it. */
@@ -11,25 +11,14 @@ export type HarborMachine = { readonly docker: readonly Finding[]; readonly harb
 /** Looks at Docker and at the installed Harbor, side by side; starts no container and no job. */
 export async function harborOnMachine(of: Pick<HarborOptions, 'program' | 'hostEnv'>): Promise<HarborMachine> {
   const o: HarborOptions = {
+    ...nothingMore,
     ...of,
     sessionId: 'doctor',
     passThreshold: 1,
-    tasks: [],
     dir: '/',
     environment: { type: 'docker' },
     agent: { name: 'oracle' },
-    model: null,
-    environmentKwargs: {},
-    agentKwargs: {},
-    env: [],
-    agentEnv: [],
-    environmentEnv: {},
-    mounts: [],
-    pythonPath: [],
-    otherSkills: [],
-    agentSec: null,
     defaultAgentSec: 1,
-    setupSec: null,
     concurrency: 1,
   };
   const [docker, harbor] = await Promise.all([dockerOf(o), harborOf(o)]);

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { sha256 } from '../../ports/hash.ts';
 import type { FolderTask } from '../../ports/task.ts';
-import type { HarborOptions } from './options.ts';
+import { type HarborOptions, nothingMore } from './options.ts';
 
 /** Harbor's own environment class of the tests: trials in bubblewrap on this machine, without a container. */
 export const localEnvironment = { importPath: 'harbor_local_env:LocalEnvironment' } as const;
@@ -10,25 +10,15 @@ export const fixtures = join(import.meta.dir, 'fixtures');
 /** The backend as tests make it: with the agent of the self-checks, on this machine, without a model. */
 export function harborOptions(more: Partial<HarborOptions> = {}): HarborOptions {
   return {
+    ...nothingMore,
     sessionId: 'session',
     passThreshold: 1,
-    tasks: [],
     dir: '/session/harbor',
     program: 'harbor',
     environment: localEnvironment,
     agent: { importPath: 'self_check_agent:SelfCheckAgent' },
-    model: null,
-    environmentKwargs: {},
-    agentKwargs: {},
-    env: [],
-    agentEnv: [],
-    environmentEnv: {},
-    mounts: [],
     pythonPath: [fixtures],
-    otherSkills: [],
-    agentSec: null,
     defaultAgentSec: 60,
-    setupSec: null,
     concurrency: 4,
     hostEnv: {},
     patienceMs: 20_000,

@@ -90,6 +90,22 @@ export type HarborOptions = {
   readonly patienceMs?: number;
 };
 
+/** What options hold where nothing is wanted beside environment and agent. */
+export const nothingMore = {
+  tasks: [],
+  model: null,
+  environmentKwargs: {},
+  agentKwargs: {},
+  env: [],
+  agentEnv: [],
+  environmentEnv: {},
+  mounts: [],
+  pythonPath: [],
+  otherSkills: [],
+  agentSec: null,
+  setupSec: null,
+} satisfies Partial<HarborOptions>;
+
 /** An environment as people and versions name it. */
 export function environmentName(environment: HarborEnvironment): string {
   return 'type' in environment ? environment.type : environment.importPath;
