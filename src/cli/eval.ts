@@ -24,12 +24,13 @@ import { environment, flagsOf } from './layered-config.ts';
 import { type LiveLine, liveLine } from './live-line.ts';
 import { learner } from './local-backend.ts';
 import { priced, pricedRollouts } from './models.ts';
+import { preflight, taskNotes } from './preflight.ts';
 import { installing, preloadsIn, preloadsUsed } from './preloads.ts';
 import { shownDir } from './read-state.ts';
 import { renderEvaluation, summaryOf } from './render-eval.ts';
 import { skillCommands } from './skill-commands.ts';
 import { tellingWaits } from './waits.ts';
-import { preflight, redactor, sessionParts, taskNotes, wiredEval, workersOf } from './wiring.ts';
+import { redactor, sessionParts, wiredEval, workersOf } from './wiring.ts';
 
 const TICK_MS = 1_000;
 

@@ -14,6 +14,7 @@ import { removeUnmeasured } from './begin-anew.ts';
 import { type Io, ReportedFailure } from './io.ts';
 import { leaksOf } from './leaks.ts';
 import { powerOf } from './power-of.ts';
+import { preflight } from './preflight.ts';
 import { installing } from './preloads.ts';
 import { shownDir } from './read-state.ts';
 import { redactor } from './secrets.ts';
@@ -21,7 +22,7 @@ import { sessionChecks } from './session-checks.ts';
 import type { Show } from './show.ts';
 import type { Stage } from './stage.ts';
 import type { Surface } from './surface.ts';
-import { preflight, sessionParts, wired, workersOf } from './wiring.ts';
+import { sessionParts, wired, workersOf } from './wiring.ts';
 
 export type SearchOptions = {
   readonly io: Io;

@@ -1,9 +1,10 @@
 import type { Preflight } from '../ports/preflight.ts';
 import { learner } from './local-backend.ts';
 import { priced, pricedRollouts } from './models.ts';
+import { taskNotes } from './preflight.ts';
 import { preloadsIn, preloadsUsed } from './preloads.ts';
 import { skillCommands } from './skill-commands.ts';
-import { taskNotes, type Wirable, type Wired } from './wiring.ts';
+import type { Wirable, Wired } from './wiring.ts';
 
 /** What has to hold before a session goes on: of backend and optimizer, and of how they fit skill, tasks and prices. */
 export function sessionChecks(

@@ -1,41 +1,35 @@
 import { randomBytes } from 'node:crypto';
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
 import { resolve } from 'node:path';
 import { backendKind } from '../config/backend.ts';
 import { hostEnvironment } from '../config/environment.ts';
 import { modelName } from '../config/model.ts';
-import { nearest } from '../config/nearest.ts';
 import type { Config } from '../config/schema.ts';
 import type { LoggedEvent } from '../events/events.ts';
-import { AGENT_OPTIMIZER } from '../events/optimizer-words.ts';
 import { createReflectingOptimizer } from '../optimizer/reflecting.ts';
-import { createRehearsalOptimizer, parseRehearsal } from '../optimizer/rehearsal.ts';
 import { fail } from '../ports/failure.ts';
 import type { Gateway } from '../ports/gateway.ts';
 import type { Model, ModelWait } from '../ports/model.ts';
-import type { Finding, Preflight } from '../ports/preflight.ts';
 import type { Proposals } from '../ports/proposals.ts';
 import type { Rollouts } from '../ports/rollouts.ts';
-import { folderTasks, type Task } from '../ports/task.ts';
 import { ChatRollouts } from '../rollout/chat/chat-rollouts.ts';
 import type { Evaluation } from '../session/evaluation.ts';
 import type { ForkParts } from '../session/fork.ts';
 import { sessionPaths } from '../session/paths.ts';
 import type { Session } from '../session/session.ts';
 import type { SessionParts } from '../session/session-parts.ts';
-import { boundedList } from '../taskpack/bounded-list.ts';
 import { copyTree } from '../taskpack/copy.ts';
-import { dockerfileCopies } from '../taskpack/dockerfile-copies.ts';
 import { readAnyPack } from '../taskpack/read-any-pack.ts';
 import { VERSION } from '../version.ts';
 import { agentAsOptimizer } from './agent-as-optimizer.ts';
-import { exampleHas, exampleName, exampleText } from './bundled.ts';
+import { exampleName } from './bundled.ts';
 import { refuseSecrets } from './config-secrets.ts';
 import { type Bounded, roomOf, spentInEval, spentInSession } from './gateway.ts';
 import { harborBackend } from './harbor-backend.ts';
 import { localBackend, reachOf } from './local-backend.ts';
 import { type ModelMaker, modelMaker } from './models.ts';
+import { namedOptimizer, rehearsalOf } from './named-optimizer.ts';
 import { type Preloaded, standingVersions } from './preloads.ts';
 import { renderSession } from './render-session.ts';
 import type { Roles } from './roles.ts';
@@ -282,86 +276,4 @@ async function versionsOf(config: Config, base: string): Promise<Readonly<Record
 
 function isBundled(config: Config): boolean {
   return exampleName(config.skill) !== null && exampleName(config.pack) !== null;
-}
-
-const REHEARSAL_OPTIMIZER = 'rehearsal';
-
-/** A model, by its `provider/`; the agent itself, or the optimizer that this program brings. */
-function namedOptimizer(config: Config['optimizer']): 'model' | 'agent' | 'rehearsal' {
-  const name = modelName(config);
-  if (name === REHEARSAL_OPTIMIZER) return 'rehearsal';
-  if (name === AGENT_OPTIMIZER) return 'agent';
-  const close = nearest(name, [REHEARSAL_OPTIMIZER, AGENT_OPTIMIZER]);
-  if (!name.includes('/') && close !== null)
-    throw fail('config', `there is no optimizer ${name}`, 'optimizer', `did you mean ${close}?`);
-  return 'model';
-}
-
-/** The rehearsal's optimizer, with the list of edits that lies beside the config or comes with the example. */
-function rehearsalOf(session: Pick<Session, 'config'>, base: string): Proposals {
-  const { pack } = session.config;
-  const example = exampleName(pack);
-  if (example !== null && exampleHas(example, 'rehearsal.json'))
-    return createRehearsalOptimizer({
-      edits: parseRehearsal(exampleText(example, 'rehearsal.json'), `example:${example}/rehearsal.json`),
-    });
-  const path = resolve(base, 'rehearsal.json');
-  if (!existsSync(path))
-    throw fail(
-      'config',
-      'the rehearsal optimizer has no list of edits',
-      path,
-      'write a rehearsal.json beside the config (as example:hello-harbor has it), or name a model as "optimizer"',
-    );
-  let text: string;
-  try {
-    text = readFileSync(path, 'utf8').replace(/^\uFEFF/, '');
-  } catch (cause) {
-    throw fail('config', 'the list of rehearsal edits can’t be read', path, 'make it a file that you may read', {
-      cause,
-    });
-  }
-  return createRehearsalOptimizer({ edits: parseRehearsal(text, path) });
-}
-
-/** What backend and optimizer find before anything is spent; errors end the command with their fixes. */
-export async function preflight(parts: readonly Preflight[]): Promise<readonly Finding[]> {
-  const findings = (await Promise.all(parts.map((p) => p.preflight()))).flat();
-  const same = (f: Finding) => JSON.stringify([f.what, f.where, f.fix]);
-  const errors = [...new Map(findings.filter((f) => f.level === 'error').map((f) => [same(f), f])).values()];
-  const [first] = errors;
-  if (!first) return findings;
-  const rest = errors.length - 1;
-  throw fail(
-    'preflight',
-    rest > 0 ? `${first.what} (and ${rest} more)` : first.what,
-    rest > 0 ? boundedList(errors.map((e) => `${e.where}: ${e.what}`)).join('\n') : first.where,
-    boundedList([...new Set(errors.map((e) => e.fix))]).join('\n'),
-  );
-}
-
-/** Steps of the tasks' Dockerfiles that nobody executes here: the host is the image. */
-export function taskNotes({ backend }: Pick<Config, 'backend'>, tasks: readonly Task[]): Preflight {
-  return {
-    async preflight() {
-      if (backend !== 'local') return [];
-      const steps = (
-        await Promise.all(
-          folderTasks(tasks).map(async (t) =>
-            (await dockerfileCopies(t)).notExecuted.map((step) => `${t.id}: ${step}`),
-          ),
-        )
-      ).flat();
-      const [first] = steps;
-      if (first === undefined) return [];
-      return [
-        {
-          level: 'warning',
-          what: `${steps.length} ${steps.length === 1 ? 'step of a Dockerfile is' : 'steps of Dockerfiles are'} not executed here, where the host is the image; the first is ${first}`,
-          where: 'backend local',
-          fix: 'see that this host has what they would set up',
-        },
-      ];
-    },
-  };
 }
